@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# make          build/strata, build/libstrata.a, build/libstrata.so
+# make test     every test; `make help` lists the other targets
+#
+# One rule set for every variant: `make sanitize` and `make fuzz` call make again with
+# another BUILD folder and other flags. Sources are found, not listed: a new file in
+# src/*/, tests/, bench/ or examples/ is built without a change here.
+
+VERSION := $(shell cat VERSION)
+BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 10
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+AR         ?= ar
+PKG_CONFIG ?= pkg-config
+CLANG      ?= clang
+CROSS_CC   ?= aarch64-linux-gnu-gcc
+CROSS_AR   ?= aarch64-linux-gnu-ar
+CROSS_RUN  ?= qemu-aarch64-static
+
+PACKAGES := jansson inih hwloc cairo
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+            -Wpointer-arith -Werror
+SANITIZE ?=
+ifneq ($(SANITIZE),)
+SANITIZE_FLAGS := -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+endif
+
+STRATA_CPPFLAGS = -D_GNU_SOURCE -DSTRATA_VERSION='"$(VERSION)"' -Iinclude -Isrc
+LIB_CPPFLAGS = -DINIH_VERSION='"$(shell $(PKG_CONFIG) --modversion inih)"' \
+               $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
+STRATA_CFLAGS = -std=c17 -O2 -g -fPIC $(WARNINGS) $(SANITIZE_FLAGS)
+LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -lpthread
+# Asked once, and only by the targets that need them.
+LIB_CPPFLAGS := $(if $(filter clean uninstall help,$(MAKECMDGOALS)),,$(LIB_CPPFLAGS))
+LIBS := $(if $(filter clean uninstall help,$(MAKECMDGOALS)),,$(LIBS))
+
+COMPILE = $(CC) $(STRATA_CPPFLAGS) $(LIB_CPPFLAGS) $(CPPFLAGS) $(STRATA_CFLAGS) $(CFLAGS) \
+          -MMD -MP
+LINK = $(CC) $(STRATA_CFLAGS) $(CFLAGS) $(LDFLAGS)
+
+lib_src   := $(filter-out src/cli/%,$(wildcard src/*/*.c))
+cli_src   := $(wildcard src/cli/*.c)
+test_src  := $(wildcard tests/test_*.c)
+fuzz_src  := $(wildcard tests/fuzz_*.c)
+bench_src := $(wildcard bench/*.c)
+example_src := $(wildcard examples/*.c)
+
+lib_obj := $(lib_src:%.c=$(BUILD)/%.o)
+cli_obj := $(cli_src:%.c=$(BUILD)/%.o)
+tests   := $(test_src:%.c=$(BUILD)/%)
+benches := $(bench_src:%.c=$(BUILD)/%)
+examples := $(example_src:%.c=$(BUILD)/%)
+cli_tests := $(filter-out tests/cli/lib.sh,$(wildcard tests/cli/*.sh))
+
+.PHONY: all test test-full sanitize cross fuzz bench table lint golden examples install \
+        uninstall clean help completions
+.SECONDARY:
+.DELETE_ON_ERROR:
+
+all: $(BUILD)/strata $(BUILD)/libstrata.a $(BUILD)/libstrata.so
+
+$(BUILD)/%.o: %.c Makefile VERSION
+	@mkdir -p $(@D)
+	$(COMPILE) -c $< -o $@
+
+# Archives are made anew, so that a file that was removed does not linger.
+$(BUILD)/libstrata.a: $(lib_obj)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/libstrata.so: $(lib_obj)
+	$(LINK) -shared -Wl,-soname,libstrata.so.0 $^ -o $@ $(LIBS)
+	@ln -sf libstrata.so $(BUILD)/libstrata.so.0
+
+# All of src/cli but main(): tests take from it what they need.
+$(BUILD)/libcli.a: $(filter-out $(BUILD)/src/cli/main.o,$(cli_obj))
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/strata: $(BUILD)/src/cli/main.o $(BUILD)/libcli.a $(BUILD)/libstrata.a
+	$(LINK) $^ -o $@ $(LIBS)
+
+$(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(BUILD)/libcli.a $(BUILD)/libstrata.a
+	$(LINK) $^ -o $@ -lcmocka $(LIBS)
+
+$(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/libcli.a $(BUILD)/libstrata.a
+	$(LINK) $^ -o $@ $(LIBS)
+
+$(BUILD)/examples/%: $(BUILD)/examples/%.o $(BUILD)/libstrata.a
+	$(LINK) $^ -o $@ $(LIBS)
+
+examples: $(examples)
+
+# Tests
+
+test: $(BUILD)/strata $(tests) $(examples)
+	@BUILD=$(BUILD) scripts/run-tests $(tests) $(cli_tests)
+
+# Writes the expected output of the command line tests anew; look at the difference.
+golden: $(BUILD)/strata
+	@BUILD=$(BUILD) STRATA_GOLDEN=write scripts/run-tests $(cli_tests)
+
+sanitize:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SANITIZE=address,undefined test
+
+test-full:
+	@STRATA_FULL=1 $(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory sanitize
+	@$(MAKE) --no-print-directory fuzz
+
+lint: $(BUILD)/strata
+	@BUILD=$(BUILD) scripts/lint
+
+# AArch64: what needs no library that is missing there is compiled; with
+# tests/cross_main.c it is also linked, statically, and run by qemu.
+
+CROSS_DIRS := core sim machine dataset refs run analyze probe host
+CROSS_NEEDS_LIBS := <(jansson|hwloc|ini)\.h>
+cross_all := $(wildcard $(CROSS_DIRS:%=src/%/*.c))
+cross_src := $(if $(cross_all),$(shell grep -LE '$(CROSS_NEEDS_LIBS)' $(cross_all)))
+cross_obj := $(cross_src:%.c=$(BUILD)/aarch64/%.o)
+cross_main := $(wildcard tests/cross_main.c)
+
+$(BUILD)/aarch64/%.o: %.c Makefile VERSION
+	@mkdir -p $(@D)
+	$(CROSS_CC) $(STRATA_CPPFLAGS) $(STRATA_CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/aarch64/libstrata.a: $(cross_obj)
+	@rm -f $@
+	$(CROSS_AR) rcs $@ $^
+
+$(BUILD)/aarch64/cross_main: $(BUILD)/aarch64/tests/cross_main.o $(BUILD)/aarch64/libstrata.a
+	$(CROSS_CC) -static $^ -o $@ -lm -lpthread
+
+cross: $(BUILD)/aarch64/libstrata.a $(cross_main:tests/%.c=$(BUILD)/aarch64/%)
+	@echo "compiled $(words $(cross_src)) of $(words $(cross_all)) files for aarch64"
+ifneq ($(cross_main),)
+	$(CROSS_RUN) $(BUILD)/aarch64/cross_main
+endif
+
+# Fuzzing: FUZZ_SECONDS for each tests/fuzz_*.c, from the machines/ as a corpus.
+
+fuzzers := $(fuzz_src:tests/%.c=$(BUILD)/tests/%)
+
+$(BUILD)/tests/fuzz_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/libstrata.a
+	$(LINK) -fsanitize=fuzzer $^ -o $@ $(LIBS)
+
+.PHONY: fuzz-run
+fuzz-run: $(fuzzers)
+	@BUILD=$(BUILD) scripts/run-fuzzers $(FUZZ_SECONDS) $(fuzzers)
+
+fuzz:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=$(CLANG) \
+	    SANITIZE=fuzzer-no-link,address fuzz-run
+
+# Benchmarks, one after the other: two at once would disturb each other.
+
+bench: $(benches) $(BUILD)/strata
+	@for b in $(benches); do echo "== $$b"; $$b || exit 1; done
+
+table: $(BUILD)/bench/table
+	@$(BUILD)/bench/table
+
+# Installation
+
+bindir = $(DESTDIR)$(PREFIX)/bin
+libdir = $(DESTDIR)$(PREFIX)/lib
+incdir = $(DESTDIR)$(PREFIX)/include/strata
+mandir = $(DESTDIR)$(PREFIX)/share/man/man1
+datadir = $(DESTDIR)$(PREFIX)/share/strata
+bashdir = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+zshdir = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+fishdir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+
+completions: $(BUILD)/strata
+	@mkdir -p $(BUILD)/completions
+	@for s in bash zsh fish; do \
+	    $(BUILD)/strata completion $$s >$(BUILD)/completions/$$s || exit 1; done
+
+$(BUILD)/strata.pc: Makefile VERSION
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' \
+	    'includedir=$${prefix}/include' '' 'Name: strata' \
+	    'Description: measures memory hierarchies' 'Version: $(VERSION)' \
+	    'Requires.private: $(PACKAGES)' 'Libs: -L$${libdir} -lstrata' \
+	    'Libs.private: -lm -lpthread' 'Cflags: -I$${includedir}' >$@
+
+install: all completions $(BUILD)/strata.pc
+	install -d $(bindir) $(libdir)/pkgconfig $(incdir) $(mandir) $(datadir)/machines \
+	    $(bashdir) $(zshdir) $(fishdir)
+	install -m 755 $(BUILD)/strata $(bindir)/strata
+	install -m 644 $(BUILD)/libstrata.a $(libdir)/libstrata.a
+	install -m 755 $(BUILD)/libstrata.so $(libdir)/libstrata.so.0
+	ln -sf libstrata.so.0 $(libdir)/libstrata.so
+	install -m 644 include/strata/*.h $(incdir)
+	install -m 644 docs/man/*.1 $(mandir)
+	for m in $(wildcard machines/*.machine); do \
+	    install -m 644 $$m $(datadir)/machines || exit 1; done
+	install -m 644 $(BUILD)/completions/bash $(bashdir)/strata
+	install -m 644 $(BUILD)/completions/zsh $(zshdir)/_strata
+	install -m 644 $(BUILD)/completions/fish $(fishdir)/strata.fish
+	install -m 644 $(BUILD)/strata.pc $(libdir)/pkgconfig/strata.pc
+
+uninstall:
+	rm -f $(bindir)/strata $(libdir)/libstrata.a $(libdir)/libstrata.so \
+	    $(libdir)/libstrata.so.0 $(libdir)/pkgconfig/strata.pc \
+	    $(patsubst docs/man/%,$(mandir)/%,$(wildcard docs/man/*.1)) \
+	    $(bashdir)/strata $(zshdir)/_strata $(fishdir)/strata.fish
+	rm -rf $(incdir) $(datadir)
+
+clean:
+	rm -rf $(BUILD)
+
+help:
+	@echo 'all (the default)  build/strata and the library'
+	@echo 'test               build and run every test'
+	@echo 'test-full          the same with STRATA_FULL=1, then sanitize and fuzz'
+	@echo 'sanitize           the tests with ASan and UBSan'
+	@echo 'lint               format, includes, man pages, static checks'
+	@echo 'cross              compile for AArch64, run under qemu'
+	@echo 'fuzz               FUZZ_SECONDS=$(FUZZ_SECONDS) for each fuzz target'
+	@echo 'bench, table       the benchmarks; the table of simulated processors'
+	@echo 'golden             write the expected output of tests/cli anew'
+	@echo 'install, uninstall PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
+	@echo 'clean              remove $(BUILD)'
+
+-include $(wildcard $(BUILD)/src/*/*.d $(BUILD)/tests/*.d $(BUILD)/bench/*.d \
+                    $(BUILD)/examples/*.d $(BUILD)/aarch64/src/*/*.d \
+                    $(BUILD)/aarch64/tests/*.d)

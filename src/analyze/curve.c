@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From a latency curve to the levels of a hierarchy. */
+#include "analyze/curve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Full width at half height of a Gaussian, in standard deviations. */
+#define FULL_WIDTH 2.3548200450309493
+
+#define OCTAVE 1.0              /* levels are at least a factor of two apart */
+#define LEAST_RISE 0.3219280949 /* log2 1.25: a miss costs at least a quarter more */
+
+void round_to_cycles(double *y, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] = fmax(1, round(y[i]));
+}
+
+int isotonic(double *y, const double *weights, size_t n)
+{
+    /* A stack of pools, each with its mean, weight and number of points. */
+    struct pool {
+        double mean, weight;
+        size_t points;
+    } *pool = malloc((n ? n : 1) * sizeof *pool);
+    size_t pools = 0;
+    if (!pool)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        struct pool p = {y[i], weights ? weights[i] : 1, 1};
+        while (pools && pool[pools - 1].mean > p.mean) {
+            const struct pool *q = &pool[--pools];
+            p.mean = (p.mean * p.weight + q->mean * q->weight) / (p.weight + q->weight);
+            p.weight += q->weight;
+            p.points += q->points;
+        }
+        pool[pools++] = p;
+    }
+    for (size_t i = 0, j = 0; j < pools; j++)
+        for (size_t k = 0; k < pool[j].points; k++)
+            y[i++] = pool[j].mean;
+    free(pool);
+    return 0;
+}
+
+/* The span of x that point i stands for. */
+static double span(const double *x, size_t n, size_t i)
+{
+    double left = i ? x[i] - x[i - 1] : 0, right = i + 1 < n ? x[i + 1] - x[i] : 0;
+    return n == 1 ? 1 : (left + right) / 2;
+}
+
+void smooth(const double *x, const double *y, double *smoothed, size_t n, double width)
+{
+    double sigma = width / FULL_WIDTH;
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0, weights = 0;
+        for (size_t j = 0; j < n; j++) {
+            double d = (x[j] - x[i]) / sigma;
+            double w = exp(-d * d / 2) * span(x, n, j);
+            sum += w * y[j];
+            weights += w;
+        }
+        smoothed[i] = weights > 0 ? sum / weights : y[i];
+    }
+}
+
+static void add_bump(double *bins, size_t nbins, double low, double step, double sigma,
+                     double at, double weight)
+{
+    for (size_t b = 0; b < nbins; b++) {
+        double d = (low + (double)b * step - at) / sigma;
+        if (fabs(d) < 6)
+            bins[b] += weight * exp(-d * d / 2);
+    }
+}
+
+void density(const double *x, const double *y, size_t n, double low, double high,
+             double *bins, size_t nbins, double width)
+{
+    enum { PIECES = 16 }; /* of the line between two points */
+    double step = (high - low) / (double)(nbins - 1), sigma = width / FULL_WIDTH;
+    memset(bins, 0, nbins * sizeof *bins);
+    for (size_t i = 0; i + 1 < n; i++)
+        for (int k = 0; k < PIECES; k++) {
+            double t = (k + 0.5) / PIECES;
+            add_bump(bins, nbins, low, step, sigma, y[i] + t * (y[i + 1] - y[i]),
+                     (x[i + 1] - x[i]) / PIECES);
+        }
+    if (n == 1)
+        add_bump(bins, nbins, low, step, sigma, y[0], 1);
+}
+
+size_t peaks(const double *bins, size_t n, size_t *place, size_t most)
+{
+    size_t found = 0, rose = 0; /* rose: where the last rise ended */
+    int rising = n > 0;
+    for (size_t i = 1; i <= n; i++) {
+        double before = bins[i - 1], now = i < n ? bins[i] : -INFINITY;
+        if (now > before) {
+            rising = 1;
+            rose = i;
+        } else if (now < before && rising) {
+            if (found < most)
+                place[found++] = (rose + i - 1) / 2;
+            rising = 0;
+        }
+    }
+    return found;
+}
+
+/* cost(i, j): points i..j as one step of height y[j]. */
+static double step_cost(const double *sum, const double *squares, const double *y, size_t i,
+                        size_t j)
+{
+    double m = (double)(j - i + 1), s = sum[j + 1] - sum[i], q = squares[j + 1] - squares[i];
+    return fmax(0, q - 2 * y[j] * s + m * y[j] * y[j]);
+}
+
+static void trace_steps(const double *y, size_t n, size_t steps, const size_t *from,
+                        struct levels *levels)
+{
+    size_t last = n - 1;
+    levels->n = steps;
+    for (size_t s = steps; s-- > 0;) {
+        size_t first = s ? from[s * n + last] : 0;
+        levels->plateau[s] = (struct plateau){first, last, y[last]};
+        last = first - 1;
+    }
+}
+
+int fit_steps(const double *y, size_t n, size_t steps, struct levels *levels)
+{
+    if (!steps || steps > n || steps > MAX_LEVELS)
+        return -1;
+    double *sum = calloc(2 * (n + 1) + steps * n, sizeof *sum);
+    size_t *from = calloc(steps * n, sizeof *from);
+    int status = -1;
+    if (!sum || !from)
+        goto out;
+    double *squares = sum + n + 1, *best = squares + n + 1;
+    for (size_t i = 0; i < n; i++) {
+        sum[i + 1] = sum[i] + y[i];
+        squares[i + 1] = squares[i] + y[i] * y[i];
+        best[i] = step_cost(sum, squares, y, 0, i);
+    }
+    /* best[s][j]: the least cost of points 0..j as s + 1 steps; on a tie the earlier rise. */
+    for (size_t s = 1; s < steps; s++)
+        for (size_t j = s; j < n; j++) {
+            double least = INFINITY;
+            for (size_t i = s; i <= j; i++) {
+                double cost = best[(s - 1) * n + i - 1] + step_cost(sum, squares, y, i, j);
+                if (cost < least) {
+                    least = cost;
+                    from[s * n + j] = i;
+                }
+            }
+            best[s * n + j] = least;
+        }
+    trace_steps(y, n, steps, from, levels);
+    status = 0;
+out:
+    free(sum);
+    free(from);
+    return status;
+}
+
+static void log2_all(const double *from, double *to, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = log2(from[i]);
+}
+
+size_t count_levels(const double *x, const double *y, size_t n, struct density *found)
+{
+    struct density own;
+    struct density *d = found ? found : &own;
+    size_t place[MAX_LEVELS], count = 0;
+    double *lx = n ? malloc(3 * n * sizeof *lx) : NULL;
+    if (!lx)
+        return 0;
+    double *ly = lx + n, *smoothed = ly + n;
+    log2_all(x, lx, n);
+    log2_all(y, ly, n);
+    smooth(lx, ly, smoothed, n, OCTAVE);
+    d->low = smoothed[0] - 1;
+    d->high = smoothed[n - 1] + 1;
+    density(lx, smoothed, n, d->low, d->high, d->bins, DENSITY_BINS, LEAST_RISE);
+    count = peaks(d->bins, DENSITY_BINS, place, MAX_LEVELS);
+    free(lx);
+    return count;
+}
+
+int find_levels(const double *x, const double *y, size_t n, struct levels *levels,
+                struct density *found)
+{
+    double *iso = n ? malloc(n * sizeof *iso) : NULL;
+    int status = -1;
+    if (!iso)
+        return -1;
+    log2_all(y, iso, n);
+    if (isotonic(iso, NULL, n))
+        goto out;
+    for (size_t i = 0; i < n; i++)
+        iso[i] = exp2(iso[i]);
+    size_t count = count_levels(x, iso, n, found);
+    if (!count)
+        goto out;
+    log2_all(iso, iso, n);
+    status = fit_steps(iso, n, count < n ? count : n, levels);
+    for (size_t i = 0; !status && i < levels->n; i++)
+        levels->plateau[i].height = exp2(levels->plateau[i].height);
+out:
+    free(iso);
+    return status;
+}

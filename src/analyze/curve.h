@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From a latency curve to the levels of a hierarchy (Cooper and Sandoval 2011, section V).
+ *
+ * A curve is n points (x ascending and positive, y positive). Each function is pure. The
+ * steps are: pool adjacent violators, so that latency never falls; smooth over log2 x with
+ * a window of one octave, because levels are taken to be at least a factor of two apart;
+ * estimate the density along log2 y with a window of log2 1.25, because a miss is taken to
+ * cost at least a quarter more than a hit; its peaks are the levels; then fit a step
+ * function with that many steps to the unsmoothed data by dynamic programming. These two
+ * assumptions are the only constants. */
+#ifndef ANALYZE_CURVE_H
+#define ANALYZE_CURVE_H
+
+#include <stddef.h>
+
+enum { MAX_LEVELS = 12 };
+
+/* A plateau of the fitted step function: the points first..last, inclusive. */
+struct plateau {
+    size_t first, last;
+    double height; /* at `last`: the worst of the plateau */
+};
+
+struct levels {
+    size_t n;
+    struct plateau plateau[MAX_LEVELS];
+};
+
+/* Rounds to whole cycles, at least one. */
+void round_to_cycles(double *y, size_t n);
+
+/* The non-decreasing curve nearest to y with the given weights (NULL: all 1), in place:
+ * least squares by pooling adjacent violators, O(n). Returns -1 when out of memory. */
+int isotonic(double *y, const double *weights, size_t n);
+
+/* Gaussian smoothing over x of a curve whose points need not be evenly spaced; `width` is
+ * the full width of the window at half its height. Points count by the span of x that they
+ * stand for. x and y are as given: take logarithms before. smoothed must not be y. */
+void smooth(const double *x, const double *y, double *smoothed, size_t n, double width);
+
+/* Density along y of the curve through the points, the lines between them included, at
+ * `bins` even places from `low` to `high`, smoothed by a Gaussian of full width `width`. */
+void density(const double *x, const double *y, size_t n, double low, double high,
+             double *bins, size_t nbins, double width);
+
+/* Local maxima of bins[0..n): the places, ascending, at most `most`. A maximum that is flat
+ * counts once. Returns how many there are. */
+size_t peaks(const double *bins, size_t n, size_t *place, size_t most);
+
+/* The best fit of `steps` steps to the non-decreasing y: each step is as high as its last
+ * point, and the squared distances to that are least, which puts a rise into the step that
+ * it leads to. O(steps n^2). Returns -1 when out of memory or if steps > n. */
+int fit_steps(const double *y, size_t n, size_t steps, struct levels *levels);
+
+/* The number of levels in a curve: x in bytes or pages, y in cycles. bins may be NULL;
+ * otherwise the density is left there. 0 when out of memory. */
+enum { DENSITY_BINS = 512 };
+struct density {
+    double low, high; /* log2 cycles */
+    double bins[DENSITY_BINS];
+};
+size_t count_levels(const double *x, const double *y, size_t n, struct density *found);
+
+/* All together. Returns -1 when out of memory or without points. */
+int find_levels(const double *x, const double *y, size_t n, struct levels *levels,
+                struct density *found);
+
+#endif

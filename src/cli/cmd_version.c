@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * strata --version: the version, and what it was built with.
+ *
+ *     strata 0.1.0
+ *       jansson   2.14
+ *       inih      55
+ *       hwloc     2.9.0
+ *       compiler  gcc 12.2.0
+ *       target    x86_64 linux
+ *
+ * jansson's version is that of the library in use, hwloc's and inih's those of the
+ * headers that strata was compiled with: these libraries do not tell. */
+#include "cli/commands.h"
+#include "core/fail.h"
+
+#include <hwloc.h>
+#include <jansson.h>
+#include <stdlib.h>
+
+#if defined(__clang__)
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+#if defined(__x86_64__)
+#define TARGET "x86_64 linux"
+#elif defined(__aarch64__)
+#define TARGET "aarch64 linux"
+#else
+#define TARGET "another processor"
+#endif
+
+struct part {
+    const char *name, *version;
+};
+
+static int print_json(const struct part *parts, size_t n, struct strata_error *error)
+{
+    json_t *object = json_pack("{s:s}", "strata", STRATA_VERSION);
+    int bad = object == NULL;
+    for (size_t i = 0; i < n && !bad; i++)
+        bad = json_object_set_new(object, parts[i].name, json_string(parts[i].version));
+    char *text = bad ? NULL : json_dumps(object, JSON_INDENT(2));
+    if (text)
+        puts(text);
+    json_decref(object);
+    if (!text)
+        return fail(error, STRATA_FAILED, "out of memory");
+    free(text);
+    return STRATA_OK;
+}
+
+int cmd_version(const struct options *options, struct strata_error *error)
+{
+    const struct part parts[] = {
+        {"jansson", jansson_version_str()},
+        {"inih", INIH_VERSION},
+        {"hwloc", HWLOC_VERSION},
+        {"compiler", COMPILER},
+        {"target", TARGET},
+    };
+    const size_t n = sizeof parts / sizeof parts[0];
+    if (option_given(options, "json"))
+        return print_json(parts, n, error);
+    printf("strata %s\n", STRATA_VERSION);
+    for (size_t i = 0; i < n; i++)
+        printf("  %-9s %s\n", parts[i].name, parts[i].version);
+    return STRATA_OK;
+}

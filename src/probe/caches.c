@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The caches by the cache-only string: how many levels, and what a program can use of each.
+ *
+ * The sweep begins coarse, two points an octave, and is refined to eight where the latency
+ * changes. Several passes, each on other pages, then give every point a set of
+ * observations whose minimum is analysed. The interval of an effective capacity comes from
+ * repeating the analysis on random halves of the observations: its lower end is where the
+ * rise begins at the earliest, its upper end where half of the rise is reached at the
+ * latest. */
+#include "probe/probing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BLOCK = 8,        /* pages: every TLB known has as many entries */
+    GRAIN = 512,      /* bytes: footprints are multiples of this */
+    SMALLEST = 1024,  /* bytes: the first footprint */
+    PER_OCTAVE = 8,   /* points where the curve rises */
+    LEAST = 6,        /* observations without a new minimum */
+    MOST_PASSES = 40,
+    HALVES = 40,      /* repeated analyses for the intervals */
+};
+
+static int build_cache(struct probing *p, const struct string *s, double x)
+{
+    return refs_cache(&p->refs, &p->runner->ground[s->arena], &p->rng, (uint64_t)x, BLOCK);
+}
+
+static double footprint(double x)
+{
+    return fmax(SMALLEST, round(x / GRAIN) * GRAIN);
+}
+
+/* The ith of PER_OCTAVE evenly spaced footprints from each power of two to the next: 32K,
+ * 36K, 40K…, where capacities of real caches lie. */
+static double grid(size_t i)
+{
+    double octave = exp2((double)(i / PER_OCTAVE));
+    return footprint(SMALLEST * octave * (1 + (double)(i % PER_OCTAVE) / PER_OCTAVE));
+}
+
+static size_t grid_size(double most)
+{
+    size_t n = 0;
+    while (grid(n) <= most)
+        n++;
+    return n;
+}
+
+static int add_points(struct probing *p, struct series *series, size_t from, size_t to,
+                      size_t stride)
+{
+    for (size_t i = from; i < to; i += stride)
+        if (!series_at(series, grid(i)))
+            return out_of_memory(p);
+    return 0;
+}
+
+/* Adds the points between neighbours whose minima differ by more than a quarter of the
+ * least rise that counts. */
+static int refine(struct probing *p, struct series *series, size_t n)
+{
+    const double least = 0.3219280949 / 4;
+    for (size_t i = 0; i + 1 < series->npoints; i++) {
+        const struct point *a = &series->points[i], *b = a + 1;
+        double from = a->x, to = b->x;
+        if (fabs(log2(point_min(b) / point_min(a))) <= least)
+            continue;
+        for (size_t j = 0; j < n; j++)
+            if (grid(j) > from && grid(j) < to) {
+                if (!series_at(series, grid(j)))
+                    return out_of_memory(p);
+                i++;
+            }
+    }
+    return 0;
+}
+
+/* Where the curve, between the plateaus i and i + 1, has done half of its rise: the last
+ * footprint on the lower side. */
+static double half_rise(const double *x, const double *y, size_t n, const struct levels *levels,
+                        size_t i)
+{
+    double middle = sqrt(y[levels->plateau[i].first] * levels->plateau[i + 1].height);
+    size_t at = levels->plateau[i].last;
+    while (at + 1 < n && at < levels->plateau[i + 1].last && y[at + 1] <= middle)
+        at++;
+    return x[at];
+}
+
+struct edge {
+    double effective, half; /* bytes */
+};
+
+/* The edges of all levels in one (sub-)sample; `most` is the number of levels to fit, 0 to
+ * find it. Returns the number of plateaus, 0 when out of memory. */
+static size_t find_edges(const struct series *series, struct rng *half, struct edge *edges,
+                         struct levels *levels, struct density *found)
+{
+    double *x, *y;
+    size_t n = series->npoints, count = 0;
+    if (series_curve(series, half, &x, &y))
+        return 0;
+    if (!isotonic(y, NULL, n) && !find_levels(x, y, n, levels, found)) {
+        count = levels->n;
+        for (size_t i = 0; i + 1 < count; i++) {
+            edges[i].effective = x[levels->plateau[i].last];
+            edges[i].half = half_rise(x, y, n, levels, i);
+        }
+    }
+    free(x);
+    return count;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The value below which the share q of the n values lies. */
+static double quantile(double *values, size_t n, double q)
+{
+    qsort(values, n, sizeof *values, by_value);
+    return values[(size_t)round(q * (double)(n - 1))];
+}
+
+/* Effective capacities with their intervals: all analyses of halves that found as many
+ * levels vote. */
+static void set_effective(struct probing *p, const struct series *series, size_t count,
+                          const struct edge *whole)
+{
+    struct edge edges[MAX_LEVELS];
+    double low[MAX_LEVELS][HALVES], high[MAX_LEVELS][HALVES];
+    struct levels levels;
+    size_t same = 0;
+    struct rng rng = {p->rng.state};
+    for (size_t h = 0; h < HALVES; h++)
+        if (find_edges(series, &rng, edges, &levels, NULL) == count) {
+            for (size_t i = 0; i + 1 < count; i++) {
+                low[i][same] = edges[i].effective;
+                high[i][same] = edges[i].half;
+            }
+            same++;
+        }
+    for (size_t i = 0; i + 1 < count; i++) {
+        double from = whole[i].effective, to = fmax(from, whole[i].half);
+        if (same) {
+            from = fmin(from, quantile(low[i], same, 0.025));
+            to = fmax(to, quantile(high[i], same, 0.975));
+        }
+        p->probed->caches[i].effective =
+            known(whole[i].effective, from, to, agreement(same, HALVES));
+    }
+}
+
+static void keep_findings(struct series *series, const struct levels *levels,
+                          const struct density *found)
+{
+    struct step steps[MAX_LEVELS], bins[DENSITY_BINS];
+    for (size_t i = 0; i < levels->n; i++)
+        steps[i] = (struct step){series->points[levels->plateau[i].last].x,
+                                 levels->plateau[i].height};
+    for (size_t i = 0; i < DENSITY_BINS; i++)
+        bins[i] = (struct step){
+            exp2(found->low + (found->high - found->low) * (double)i / (DENSITY_BINS - 1)),
+            found->bins[i]};
+    /* Only plots need them: they may be absent when memory is short. */
+    series_set_steps(series, steps, levels->n);
+    series_set_density(series, bins, DENSITY_BINS);
+}
+
+static int measure(struct probing *p, struct series *series)
+{
+    struct string string = {build_cache, BASE_PAGES, 0, 0};
+    size_t n = grid_size((double)p->runner->ground[BASE_PAGES].bytes / 2);
+    int status = add_points(p, series, 0, n, PER_OCTAVE / 2);
+    if (!status && sweep_once(p, &string, series, 1, 0, INFINITY) < 0)
+        status = p->error->status;
+    for (int i = 0; i < 2 && !status; i++) {
+        status = refine(p, series, n);
+        if (!status && sweep_once(p, &string, series, 1, 0, INFINITY) < 0)
+            status = p->error->status;
+    }
+    return status ? status : sweep(p, &string, series, LEAST, MOST_PASSES);
+}
+
+int probe_caches(struct probing *p)
+{
+    struct edge edges[MAX_LEVELS];
+    struct levels levels;
+    static const char title[] = "cache-only string";
+    struct series *series = dataset_add(p->probed->data, "cache", title, "bytes", "cycles");
+    struct density *found = malloc(sizeof *found);
+    int status = STRATA_FAILED;
+    if (!series || !found) {
+        out_of_memory(p);
+        goto out;
+    }
+    status = measure(p, series);
+    if (status || p->stopped)
+        goto out;
+    size_t count = find_edges(series, NULL, edges, &levels, found);
+    if (!count) {
+        status = out_of_memory(p);
+        goto out;
+    }
+    keep_findings(series, &levels, found);
+    p->probed->ncaches = (int)fmin((double)count - 1, STRATA_MAX_CACHES);
+    for (int i = 0; i < p->probed->ncaches; i++)
+        p->probed->caches[i].level = i + 1;
+    set_effective(p, series, count, edges);
+out:
+    free(found);
+    return status;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * strata_probe(): the plan of a probe. Which part runs when, and within which share of the
+ * time, is one table; each part finds its parameters on its own. */
+#include "core/fail.h"
+#include "host/clock.h"
+#include "probe/probing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int base_tlbs(struct probing *p)
+{
+    return probe_tlbs(p, BASE_PAGES);
+}
+
+static int huge_tlbs(struct probing *p)
+{
+    return probe_tlbs(p, HUGE_PAGES);
+}
+
+static const struct part {
+    const char *what;
+    int (*run)(struct probing *p);
+    double until; /* share of the budget used when it ends */
+} parts[] = {
+    {"first cache", probe_gap, 0.08},       {"caches", probe_caches, 0.45},
+    {"TLBs", base_tlbs, 0.65},              {"huge-page TLBs", huge_tlbs, 0.72},
+    {"latencies", probe_latencies, 0.80},   {"lines", probe_lines, 0.90},
+    {"associativity", probe_eviction, 0.99},
+};
+
+enum {
+    DEFAULT_BUDGET = 15,
+    ARENA = 256 << 20,
+    HUGE_ARENA = 256 << 20,
+    DEFAULT_SEED = 20110410, /* any: a seed names a run */
+};
+
+static int make_runner(struct probing *p)
+{
+    const struct strata_probe_options *o = p->options;
+    if (o->machine)
+        return runner_simulated(&p->runner, o->machine, p->probed->seed, ARENA, HUGE_ARENA,
+                                p->error);
+    p->probed->cpu = o->cpu;
+    return runner_timing(&p->runner, &p->probed->cpu, ARENA, HUGE_ARENA, p->error);
+}
+
+static void describe(struct probing *p)
+{
+    const struct strata_probe_options *o = p->options;
+    struct strata_probed *probed = p->probed;
+    snprintf(probed->name, sizeof probed->name, "%s", o->machine ? o->machine->name : "this machine");
+    probed->source = o->machine ? "sim" : "timing";
+    probed->method = "timing";
+    probed->page = p->runner->ground[BASE_PAGES].page;
+    probed->huge = p->runner->ground[HUGE_PAGES].bytes ? p->runner->ground[HUGE_PAGES].page : 0;
+    probed->cycle_ns = p->runner->cycle_ns;
+    probed->data->seed = probed->seed;
+    probed->data->cycle_ns = probed->cycle_ns;
+    snprintf(probed->data->machine, sizeof probed->data->machine, "%s", probed->name);
+    snprintf(probed->data->settings, sizeof probed->data->settings,
+             "source %s, cpu %d, budget %g s", probed->source, probed->cpu, p->budget);
+}
+
+/* What the trials say of the machine's quiet. */
+static void judge_quiet(struct probing *p)
+{
+    const struct runner *r = p->runner;
+    p->probed->busy = r->trials ? (double)r->disturbed / (double)r->trials : 0;
+    if (p->probed->busy > 0.05)
+        note(p, "cpu %d was busy with other work: %.0f%% of the trials were interrupted and "
+                "repeated; see that it is idle for closer intervals",
+             p->probed->cpu, 100 * p->probed->busy);
+}
+
+int strata_probe(const struct strata_probe_options *options, struct strata_probed *probed,
+                 struct strata_error *error)
+{
+    struct strata_error own;
+    struct probing p = {.options = options, .probed = probed, .error = error ? error : &own};
+    int status;
+    memset(probed, 0, sizeof *probed);
+    probed->seed = options->seed ? options->seed : DEFAULT_SEED;
+    probed->cpu = -1;
+    probed->memory_cycles = probed->memory_ns = unknown("the probe was stopped early");
+    p.rng.state = probed->seed;
+    p.budget = options->budget > 0 ? options->budget : options->machine ? INFINITY : DEFAULT_BUDGET;
+    probed->data = dataset_create();
+    if (!probed->data)
+        return out_of_memory(&p);
+    status = make_runner(&p);
+    if (status)
+        goto out;
+    describe(&p);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && !status && !p.stopped; i++) {
+        begin_part(&p, parts[i].what, parts[i].until);
+        status = parts[i].run(&p);
+    }
+    judge_quiet(&p);
+    probed->seconds = runner_clock(p.runner);
+    if (p.stopped)
+        note(&p, "stopped early: what is missing was not measured");
+out:
+    runner_release(p.runner);
+    refs_release(&p.refs);
+    if (status)
+        strata_probed_release(probed);
+    return status;
+}
+
+void strata_probed_release(struct strata_probed *probed)
+{
+    dataset_release(probed->data);
+    memset(probed, 0, sizeof *probed);
+}

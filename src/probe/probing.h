@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A probe under way: what its parts share. Each part (gap, caches, tlbs, lines, eviction,
+ * latency) finds its parameters on its own and writes them into *probed; what it takes
+ * from another part only says where to look. */
+#ifndef PROBE_PROBING_H
+#define PROBE_PROBING_H
+
+#include "analyze/curve.h"
+#include "dataset/dataset.h"
+#include "refs/refs.h"
+#include "run/runner.h"
+
+#include <strata/probe.h>
+
+struct probing {
+    const struct strata_probe_options *options;
+    struct strata_probed *probed;
+    struct runner *runner;
+    struct refs refs; /* scratch */
+    struct rng rng;
+    double budget;   /* seconds; INFINITY on a simulated machine without a budget */
+    double deadline; /* of the present part, in seconds of runner_clock() */
+    double started, share; /* of the present part, for the progress */
+    const char *what;      /* the present part */
+    bool stopped;          /* the user asked to end, or the time is over */
+    struct strata_error *error;
+};
+
+/* Begins a part that may take until `until`, a share of the whole budget. */
+void begin_part(struct probing *p, const char *what, double until);
+
+/* Whether the present part still has time; shows progress. `done` is the share of the
+ * part that is done, where that is known better than by the clock. */
+bool time_left(struct probing *p, double done);
+
+/* A string as a function of one number. */
+struct string {
+    int (*build)(struct probing *p, const struct string *string, double x);
+    enum arena arena;
+    uint64_t a, b; /* further parameters */
+};
+
+/* One undisturbed trial (or the last of several disturbed ones) of a string at x. */
+int try_string(struct probing *p, const struct string *string, double x, double *cycles);
+
+/* The minimum of n trials. */
+int try_best(struct probing *p, const struct string *string, double x, size_t n,
+             double *cycles);
+
+/* Adds one observation at every point of the series whose minimum has not settled: that
+ * has fewer than `least` observations or that reached a new minimum in the last `least`.
+ * Returns how many were visited, or -1 on failure. */
+long sweep_once(struct probing *p, const struct string *string, struct series *series,
+                size_t least, double from, double to);
+
+/* Sweeps until all has settled, the time is over, or there were `most` passes. */
+int sweep(struct probing *p, const struct string *string, struct series *series, size_t least,
+          size_t most);
+
+/* Curves from a series: x and the minima. `only` restricts each point to a random half of
+ * its observations (for intervals); NULL takes all. Caller frees *x (y lies behind). */
+int series_curve(const struct series *series, struct rng *half, double **x, double **y);
+
+/* Answers. */
+struct strata_value known(double value, double low, double high, double confidence);
+struct strata_value unknown(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void note(struct probing *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The chance of being right after k agreeing ones of n independent tries: the rule of
+ * succession. */
+double agreement(size_t k, size_t n);
+
+/* The parts. Each returns 0, or a status with the error filled in. */
+int probe_gap(struct probing *p);
+int probe_caches(struct probing *p);
+int probe_latencies(struct probing *p);
+int probe_lines(struct probing *p);
+int probe_tlbs(struct probing *p, enum arena arena);
+int probe_eviction(struct probing *p);
+
+int out_of_memory(struct probing *p);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Measuring a series with discipline: the whole sweep is repeated rather than one point, so
+ * that a disturbance touches many points once and not one point often; each pass lays the
+ * strings out anew, which samples the mappings of pages; a point is left alone when its
+ * minimum has settled. */
+#include "core/fail.h"
+#include "probe/probing.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int out_of_memory(struct probing *p)
+{
+    return fail(p->error, STRATA_FAILED, "out of memory");
+}
+
+void begin_part(struct probing *p, const char *what, double until)
+{
+    p->what = what;
+    p->started = p->share;
+    p->share = until;
+    p->deadline = p->budget * until;
+}
+
+bool time_left(struct probing *p, double done)
+{
+    double now = runner_clock(p->runner);
+    double fraction = p->started + (p->share - p->started) * fmin(1, done);
+    if (isfinite(p->budget))
+        fraction = fmin(1, now / p->budget);
+    if (p->options->progress && p->options->progress(p->options->context, fraction, p->what))
+        p->stopped = true;
+    return !p->stopped && now < p->deadline;
+}
+
+enum { TRIES = 8 }; /* before a disturbed trial is taken for want of a better one */
+
+int try_string(struct probing *p, const struct string *string, double x, double *cycles)
+{
+    struct trial trial = {0};
+    if (string->build(p, string, x))
+        return out_of_memory(p);
+    for (int i = 0; i < TRIES; i++) {
+        if (runner_walk(p->runner, string->arena, &p->refs, &trial))
+            return fail(p->error, STRATA_FAILED, "a walk failed");
+        if (!trial.disturbed)
+            break;
+    }
+    *cycles = trial.cycles;
+    return 0;
+}
+
+int try_best(struct probing *p, const struct string *string, double x, size_t n, double *cycles)
+{
+    *cycles = INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        double now;
+        int status = try_string(p, string, x, &now);
+        if (status)
+            return status;
+        *cycles = fmin(*cycles, now);
+    }
+    return 0;
+}
+
+/* Whether the minimum fell, by more than rounding to cycles would hide, within the last
+ * `least` observations. */
+static bool settled(const struct point *point, size_t least)
+{
+    double before = INFINITY, after = INFINITY;
+    if (point->n < least)
+        return false;
+    for (size_t i = 0; i < point->n; i++) {
+        if (i + least < point->n)
+            before = fmin(before, point->y[i]);
+        else
+            after = fmin(after, point->y[i]);
+    }
+    return point->n > least ? after > before - 0.5 : false;
+}
+
+long sweep_once(struct probing *p, const struct string *string, struct series *series,
+                size_t least, double from, double to)
+{
+    long visited = 0;
+    for (size_t i = 0; i < series->npoints; i++) {
+        struct point *point = &series->points[i];
+        double cycles;
+        if (point->x < from || point->x > to || settled(point, least))
+            continue;
+        if (point->n && !time_left(p, (double)i / (double)series->npoints))
+            return visited; /* but every point is visited once */
+        if (p->stopped)
+            return visited;
+        if (try_string(p, string, point->x, &cycles))
+            return -1;
+        if (point_add(point, cycles)) {
+            out_of_memory(p);
+            return -1;
+        }
+        visited++;
+    }
+    return visited;
+}
+
+int sweep(struct probing *p, const struct string *string, struct series *series, size_t least,
+          size_t most)
+{
+    for (size_t pass = 0; pass < most; pass++) {
+        long visited = sweep_once(p, string, series, least, 0, INFINITY);
+        if (visited < 0)
+            return p->error->status;
+        if (!visited || !time_left(p, (double)(pass + 1) / (double)most))
+            break;
+    }
+    return 0;
+}
+
+static double half_min(const struct point *point, struct rng *rng)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < point->n; i++)
+        if (rng_next(rng) & 1)
+            least = fmin(least, point->y[i]);
+    return isfinite(least) ? least : point->y[rng_below(rng, point->n)];
+}
+
+int series_curve(const struct series *series, struct rng *half, double **x, double **y)
+{
+    *x = malloc(2 * (series->npoints + 1) * sizeof **x);
+    if (!*x)
+        return -1;
+    *y = *x + series->npoints;
+    for (size_t i = 0; i < series->npoints; i++) {
+        const struct point *point = &series->points[i];
+        (*x)[i] = point->x;
+        (*y)[i] = half ? half_min(point, half) : point_min(point);
+    }
+    return 0;
+}
+
+struct strata_value known(double value, double low, double high, double confidence)
+{
+    return (struct strata_value){
+        .known = true, .value = value, .low = low, .high = high, .confidence = confidence};
+}
+
+struct strata_value unknown(const char *format, ...)
+{
+    struct strata_value value = {.known = false};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(value.why, sizeof value.why, format, arguments);
+    va_end(arguments);
+    return value;
+}
+
+void note(struct probing *p, const char *format, ...)
+{
+    struct strata_probed *probed = p->probed;
+    size_t most = sizeof probed->notes / sizeof *probed->notes;
+    if ((size_t)probed->nnotes == most)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(probed->notes[probed->nnotes++], sizeof *probed->notes, format, arguments);
+    va_end(arguments);
+}
+
+double agreement(size_t k, size_t n)
+{
+    return ((double)k + 1) / ((double)n + 2);
+}

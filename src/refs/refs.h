@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Reference strings: access patterns, each of which elicits one behaviour of a memory
+ * hierarchy (Cooper and Sandoval 2011, section IV).
+ *
+ * A string is a ring of byte offsets into an arena, in the order of the visits. It
+ * knows nothing of clocks, pointers or counters: a runner lays it out in memory and
+ * walks it, or feeds it to a simulated machine.
+ *
+ * Every generator is seeded by the caller's random numbers, visits in a random order
+ * (a prefetcher must not guess the next one), starts at a page boundary and needs
+ * O(n) time. They all return 0, or -1 when out of memory or outside the arena. */
+#ifndef REFS_REFS_H
+#define REFS_REFS_H
+
+#include "core/rng.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct refs {
+    size_t n, capacity;
+    uint64_t *at; /* n offsets */
+};
+
+/* Where strings may lie. `line` is the spacing of references that are meant to touch
+ * different lines: the L1 line, or a guess. */
+struct ground {
+    uint64_t page, bytes, line;
+};
+
+void refs_release(struct refs *refs);
+
+/* Gap string G(n, k, o): n locations k bytes apart, the last one o bytes further. When k
+ * is a cache's way size, all fall into one set, and n > ways misses; when o reaches the
+ * line size, the last one moves to the next set and the misses end. */
+int refs_gap(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n, uint64_t k,
+             uint64_t o);
+
+/* The gap string's control: the same pages visited as often, but at lines that fall into
+ * different sets. What G costs more than this is due to the sets of a cache, not to a TLB. */
+int refs_gap_control(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n,
+                     uint64_t k);
+
+/* Cache-only string C(k): one location in each line of k contiguous bytes, `block` pages
+ * at a time (block * page is rounded up to cover a partial end). Misses in a TLB are
+ * spread over all the lines of a block; a larger block hides the order within a page
+ * from prefetchers, but must fit the TLB. */
+int refs_cache(struct refs *refs, const struct ground *ground, struct rng *rng, uint64_t k,
+               size_t block);
+
+/* Sparse string S(k): like C(k), but only every `skip`th line, at an offset that differs
+ * from page to page so that all sets are used: a prefetched neighbour is never wanted.
+ * k counts the lines touched times the line size. */
+int refs_sparse(struct refs *refs, const struct ground *ground, struct rng *rng, uint64_t k,
+                size_t skip, size_t block);
+
+/* TLB string T(n, pages): n lines in each of `pages` contiguous pages, spread evenly over
+ * the lines of a page, in random order of all references. */
+int refs_tlb(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n,
+             size_t pages);
+
+/* TLB gap string: `n` pages that are `stride` pages apart, in each of `groups` neighbouring
+ * such rows, one line each: n > ways misses in a TLB whose sets divide `stride`. */
+int refs_tlb_gap(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n,
+                 size_t stride, size_t groups);
+
+/* Line size string L(n, s): pattern A is the first word of every even stripe of s bytes in
+ * one run of pages of n bytes, pattern B that of every odd stripe in a second such run; all
+ * of A is visited, then all of B. While s is below the line size, they need every line of
+ * 2n bytes; from then on each leaves holes into which the other fits, and n bytes do. */
+int refs_line(struct refs *refs, const struct ground *ground, struct rng *rng, uint64_t n,
+              uint64_t s);
+
+/* Pair string P(k, d): in k bytes, random chunks of 2d bytes, each visited at its start and
+ * at once again d bytes further. The second visit is cheap while d is within what the
+ * first one brought in. */
+int refs_pair(struct refs *refs, const struct ground *ground, struct rng *rng, uint64_t k,
+              uint64_t d);
+
+/* Shuffles p[0..n). */
+void refs_shuffle(uint64_t *p, size_t n, struct rng *rng);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/probe_levels.h"
+
+#include "core/units.h"
+#include "report/params.h"
+#include "report/terminal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names the i-th level by the cache in its place; what lies behind all caches is memory. */
+static void name_level(const struct strata_probed *probed, size_t i, struct level *level)
+{
+    if (i < (size_t)cache_count(probed)) {
+        const struct strata_probed_cache *cache = &probed->caches[i];
+        snprintf(level->name, sizeof level->name, "L%d", cache->level);
+        if (value_known(&cache->effective)) {
+            char size[SIZE_TEXT];
+            snprintf(level->extent, sizeof level->extent, "%s",
+                     format_size_short(cache->effective.value, size));
+        }
+        if (value_known(&cache->latency_cycles))
+            format_cycles(cache->latency_cycles.value, level->cost, sizeof level->cost);
+        return;
+    }
+    snprintf(level->name, sizeof level->name, "memory");
+    if (value_known(&probed->memory_cycles))
+        format_cycles(probed->memory_cycles.value, level->cost, sizeof level->cost);
+}
+
+static size_t from_steps(const struct strata_probed *probed, const struct series *series,
+                         struct level levels[PROBE_LEVELS])
+{
+    size_t n = 0;
+    double begin = series->points[0].x, last = series->points[series->npoints - 1].x;
+    for (size_t i = 0; i < series->nsteps && n < PROBE_LEVELS; i++) {
+        double end = fmin(series->steps[i].end, last), height = series->steps[i].height;
+        if (!(end > begin && height > 0 && isfinite(height)))
+            continue;
+        levels[n] = (struct level){.begin = begin, .end = end, .height = height};
+        name_level(probed, i, &levels[n++]);
+        begin = end;
+    }
+    return n;
+}
+
+static size_t from_caches(const struct strata_probed *probed, double begin, double last,
+                          struct level levels[PROBE_LEVELS])
+{
+    size_t n = 0;
+    for (int i = 0; i <= cache_count(probed); i++) {
+        bool memory = i == cache_count(probed);
+        const struct strata_value *end = &probed->caches[memory ? 0 : i].effective;
+        const struct strata_value *height =
+            memory ? &probed->memory_cycles : &probed->caches[i].latency_cycles;
+        double to = memory ? last : value_known(end) ? fmin(end->value, last) : NAN;
+        if (!(to > begin) || !value_known(height) || height->value <= 0)
+            continue;
+        levels[n] = (struct level){.begin = begin, .end = to, .height = height->value};
+        name_level(probed, (size_t)i, &levels[n++]);
+        begin = to;
+    }
+    return n;
+}
+
+size_t list_levels(const struct strata_probed *probed, struct level levels[PROBE_LEVELS])
+{
+    const struct series *series = dataset_find(probed->data, "cache");
+    if (!series || !series->npoints)
+        return 0;
+    if (series->nsteps)
+        return from_steps(probed, series, levels);
+    return from_caches(probed, series->points[0].x, series->points[series->npoints - 1].x,
+                       levels);
+}
+
+int curve_make(const struct series *series, struct curve *curve)
+{
+    *curve = (struct curve){0};
+    if (!series || !series->npoints)
+        return 0;
+    curve->x = calloc(series->npoints, sizeof *curve->x);
+    curve->y = calloc(series->npoints, sizeof *curve->y);
+    if (!curve->x || !curve->y) {
+        curve_release(curve);
+        return -1;
+    }
+    for (size_t i = 0; i < series->npoints; i++) {
+        double x = series->points[i].x, y = point_min(&series->points[i]);
+        if (!(x > 0 && y > 0 && isfinite(y)))
+            continue;
+        curve->x[curve->n] = x;
+        curve->y[curve->n++] = y;
+    }
+    return 0;
+}
+
+void curve_release(struct curve *curve)
+{
+    free(curve->x);
+    free(curve->y);
+    *curve = (struct curve){0};
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the probe found, shown: a table, a picture in the terminal, JSON, a C header, a
+ * plot, and a comparison with what others claim. Formatting only, no computation.
+ *
+ * All of them take any strata_probed: values that are not known (or not finite), no
+ * series, empty series, names with any bytes in them. Numbers are printed in the
+ * process's LC_NUMERIC locale, which strata leaves as "C"; whether a terminal gets
+ * UTF-8 or ASCII follows LC_CTYPE. */
+#ifndef REPORT_PROBE_REPORT_H
+#define REPORT_PROBE_REPORT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <strata/error.h>
+#include <strata/probe.h>
+
+struct claims;
+
+/* Answers below this confidence are marked with a question mark. */
+#define PROBE_SURE 0.95
+
+/* To a stream. Lines are folded at `width` columns (40 to 200; 80 is meant). Write
+ * errors stay in the stream, for the caller's ferror() or fclose(). */
+void probe_table(FILE *out, const struct strata_probed *probed, bool colour, int width);
+void probe_compare(FILE *out, const struct strata_probed *probed,
+                   const struct claims *claims, bool colour, int width);
+
+/* The curve of series "cache" in width x height characters (at least 40 x 8, at most
+ * 200 x 60). Prints nothing if there are no two points to draw. */
+void probe_picture(FILE *out, const struct strata_probed *probed, bool colour, int width,
+                   int height);
+
+/* Dump flags that show a measured double as people expect it: 1.1, not 1.1000000000000001.
+ */
+#define PROBE_JSON_FLAGS (JSON_INDENT(2) | JSON_REAL_PRECISION(10))
+
+/* Schema strata.machine/1, docs/format/probe-json.md. The caller owns the reference;
+ * NULL: out of memory. */
+json_t *probe_json(const struct strata_probed *probed);
+
+/* To a file, which appears whole or not at all. */
+int probe_header(const struct strata_probed *probed, const char *path,
+                 struct strata_error *error);
+int probe_plot(const struct strata_probed *probed, const char *path,
+               struct strata_error *error); /* .svg or .png */
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/terminal.h"
+
+#include "core/units.h"
+#include "core/utf8.h"
+
+#include <langinfo.h>
+#include <math.h>
+#include <string.h>
+
+struct style style_make(bool colour)
+{
+    return (struct style){colour, !strcmp(nl_langinfo(CODESET), "UTF-8")};
+}
+
+static const char *const paints[] = {
+    [PAINT_NONE] = "",
+    [PAINT_BOLD] = "\033[1m",
+    [PAINT_DIM] = "\033[2m",
+    [PAINT_WARN] = "\033[33m",
+};
+
+const char *paint_begin(const struct style *style, enum paint paint)
+{
+    return style->colour ? paints[paint] : "";
+}
+
+const char *paint_end(const struct style *style, enum paint paint)
+{
+    return style->colour && *paints[paint] ? "\033[0m" : "";
+}
+
+const char *style_dash(const struct style *style)
+{
+    return style->utf8 ? "–" : "-";
+}
+
+void grid_row(struct grid *grid)
+{
+    if (grid->rows < GRID_ROWS)
+        grid->rows++;
+}
+
+void grid_set(struct grid *grid, int column, const char *text)
+{
+    utf8_clean(text, grid->cells[grid->rows - 1][column], GRID_CELL);
+}
+
+void grid_mark(struct grid *grid, int column, char mark)
+{
+    grid->marks[grid->rows - 1][column] = mark;
+}
+
+static int column_width(const struct grid *grid, int column)
+{
+    size_t width = 0;
+    for (int row = 0; row < grid->rows; row++) {
+        size_t length = utf8_length(grid->cells[row][column]);
+        width = length > width ? length : width;
+    }
+    return (int)width;
+}
+
+static enum paint cell_paint(const struct grid *grid, int row, int column,
+                             const struct style *style)
+{
+    if (row == 0)
+        return PAINT_DIM;
+    if (!strcmp(grid->cells[row][column], style_dash(style)))
+        return PAINT_DIM;
+    return column == 0 ? PAINT_BOLD : PAINT_NONE;
+}
+
+/* The last column of a row that has something in it, so that no line ends in spaces. */
+static int last_column(const struct grid *grid, int row, int columns)
+{
+    int last = columns - 1;
+    while (last > 0 && !*grid->cells[row][last])
+        last--;
+    return last;
+}
+
+static void print_cell(FILE *out, const struct grid *grid, int row, int column, int width,
+                       bool last, const struct style *style)
+{
+    const char *text = grid->cells[row][column];
+    enum paint paint = *text ? cell_paint(grid, row, column, style) : PAINT_NONE;
+    int space = width - (int)utf8_length(text);
+    bool right = grid->align[column] == 'r';
+    fprintf(out, "%*s%s%s%s", right ? space : 0, "", paint_begin(style, paint), text,
+            paint_end(style, paint));
+    char mark = grid->marks[row][column];
+    if (mark)
+        fprintf(out, "%s%c%s", paint_begin(style, PAINT_WARN), mark,
+                paint_end(style, PAINT_WARN));
+    if (!last)
+        fprintf(out, "%*s", (right ? 0 : space) + (mark ? 1 : 2), "");
+}
+
+void grid_print(FILE *out, const struct grid *grid, const struct style *style)
+{
+    int columns = (int)strlen(grid->align), widths[GRID_COLUMNS];
+    for (int column = 0; column < columns; column++)
+        widths[column] = column_width(grid, column);
+    for (int row = 0; row < grid->rows; row++) {
+        int last = last_column(grid, row, columns);
+        fputs("  ", out);
+        for (int column = 0; column <= last; column++)
+            print_cell(out, grid, row, column, widths[column], column == last, style);
+        putc('\n', out);
+    }
+}
+
+/* Bytes of the longest piece of text that fits `room` columns and ends between words,
+ * or in a word that is longer than a line. */
+static size_t fold(const char *text, size_t room)
+{
+    size_t columns = 0, at = 0, cut = 0;
+    for (; text[at] && columns <= room; at++) {
+        if (text[at] == ' ')
+            cut = at;
+        if ((text[at + 1] & 0xc0) != 0x80)
+            columns++;
+    }
+    if (columns <= room)
+        return at;
+    return cut ? cut : at - 1;
+}
+
+void print_folded(FILE *out, const char *text, int width, int indent)
+{
+    char clean[1024];
+    const char *rest = utf8_clean(text, clean, sizeof clean);
+    for (int margin = 0; *rest; margin = indent) {
+        size_t n = fold(rest, (size_t)(width - margin));
+        while (n && (rest[n] & 0xc0) == 0x80)
+            n--; /* between characters */
+        n = n ? n : 1;
+        fprintf(out, "%*s%.*s\n", margin, "", (int)n, rest);
+        rest += n;
+        rest += strspn(rest, " ");
+    }
+}
+
+void format_cycles(double cycles, char *text, size_t size)
+{
+    bool whole = cycles >= 100 || fabs(cycles - round(cycles)) < 0.05;
+    snprintf(text, size, "%.*f cycles", whole ? 0 : 1, cycles);
+}
+
+void format_ns(double ns, char *text, size_t size)
+{
+    if (ns < 9.95)
+        snprintf(text, size, "%.1f ns", ns);
+    else
+        snprintf(text, size, "%.0f   ns", ns);
+}
+
+void format_interval(const struct strata_value *value, char *text, size_t size)
+{
+    char low[SIZE_TEXT], high[SIZE_TEXT];
+    bool interval = isfinite(value->low) && isfinite(value->high);
+    format_size_short(interval ? value->low : value->value, low);
+    format_size_short(interval ? value->high : value->value, high);
+    if (strcmp(low, high))
+        snprintf(text, size, "%s .. %s", low, high);
+    else
+        snprintf(text, size, "%s", low);
+}
+
+int bound(int value, int least, int most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+void format_provenance(const struct strata_probed *probed, char *text, size_t size)
+{
+    char where[32] = "", busy[48] = "";
+    if (probed->cpu >= 0)
+        snprintf(where, sizeof where, " on cpu %d", probed->cpu);
+    if (probed->busy >= 0.005)
+        snprintf(busy, sizeof busy, ", %.0f%% of trials disturbed", probed->busy * 100);
+    const char *source = probed->source ? probed->source : "unknown source";
+    snprintf(text, size, "%s%s, %.1f s%s", strcmp(source, "sim") ? source : "simulated",
+             where, isfinite(probed->seconds) ? probed->seconds : 0, busy);
+}

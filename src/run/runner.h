@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A runner walks reference strings and says what a visit cost.
+ *
+ * Two kinds: the clock of this machine (timing.c) and a simulated machine
+ * (simulated.c). Both offer an arena of base pages and, where there are any, one of huge
+ * pages; both give costs in cycles, where a cycle is one dependent integer add. */
+#ifndef RUN_RUNNER_H
+#define RUN_RUNNER_H
+
+#include "refs/refs.h"
+
+#include <stdbool.h>
+#include <strata/error.h>
+#include <strata/machine.h>
+
+enum arena { BASE_PAGES, HUGE_PAGES, ARENAS };
+
+struct runner;
+
+/* One trial: a string laid out, walked once to warm up, then walked for the clock. */
+struct trial {
+    double cycles;  /* a visit */
+    bool disturbed; /* the thread lost the processor meanwhile: do not believe it */
+};
+
+struct runner_ops {
+    int (*walk)(struct runner *, enum arena, const struct refs *, struct trial *);
+    int (*reload)(struct runner *, enum arena, const uint64_t *walk, size_t n, size_t rounds,
+                  uint64_t victim, uint64_t companion, struct trial *);
+    double (*clock)(struct runner *);
+    void (*release)(struct runner *);
+};
+
+struct runner {
+    const struct runner_ops *ops;
+    struct ground ground[ARENAS]; /* bytes == 0: there is no such arena */
+    double cycle_ns;
+    double tick_ns; /* the clock's resolution */
+    bool simulated;
+    uint64_t visits;            /* so far, for reports of effort */
+    uint64_t trials, disturbed; /* so far */
+};
+
+/* Cost of a visit to the string. */
+int runner_walk(struct runner *runner, enum arena arena, const struct refs *refs,
+                struct trial *trial);
+
+/* Cost of one visit to `victim` after the n locations of `walk` were visited `rounds` times
+ * in an order that changes from round to round. `companion`, another line of the victim's
+ * page, is visited just before, so that the translation is there. The victim and everything
+ * of the walk were visited before that. */
+int runner_reload(struct runner *runner, enum arena arena, const uint64_t *walk, size_t n,
+                  size_t rounds, uint64_t victim, uint64_t companion, struct trial *trial);
+
+/* Seconds of the user's time since the runner was made: what a budget is about. */
+double runner_clock(struct runner *runner);
+void runner_release(struct runner *runner);
+
+/* This machine. cpu < 0: the quietest of those allowed; *cpu says which it became.
+ * `bytes` is the wanted size of the arena; less is taken where memory is short. */
+int runner_timing(struct runner **runner, int *cpu, uint64_t bytes, uint64_t huge_bytes,
+                  struct strata_error *error);
+
+/* A simulated machine; its noise is applied to every trial. */
+int runner_simulated(struct runner **runner, const struct strata_machine *machine, uint64_t seed,
+                     uint64_t bytes, uint64_t huge_bytes, struct strata_error *error);
+
+#endif

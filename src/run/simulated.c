@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The runner that asks a simulated machine.
+ *
+ * The same strings and the same discipline as on a real one, with virtual cycles for the
+ * clock; then the machine's noise: every walk is stretched to a thousand ticks of its
+ * clock, jittered, perhaps interrupted, and read off with the clock's resolution. */
+#include "core/fail.h"
+#include "host/clock.h"
+#include "run/runner.h"
+#include "sim/sim.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { RUNS = 3 };
+
+struct simulated {
+    struct runner runner;
+    struct strata_machine machine;
+    struct sim *sim;
+    uint64_t base[ARENAS]; /* virtual addresses */
+    uint32_t hot;          /* cycles of a hit in the first level */
+    double cycle_scale;    /* true cycles in a measured one */
+    struct rng rng;        /* for the noise */
+    double started_ns;
+};
+
+static void *allocate(void *context, size_t size)
+{
+    (void)context;
+    return malloc(size);
+}
+
+static void release(void *context, void *block)
+{
+    (void)context;
+    free(block);
+}
+
+/* A standard normal number, by Box and Muller. */
+static double normal(struct rng *rng)
+{
+    return sqrt(-2 * log(1 - rng_unit(rng))) * cos(6.283185307179586 * rng_unit(rng));
+}
+
+/* What the machine's clock says of a span of so many cycles. */
+static double clocked(struct simulated *s, double cycles)
+{
+    const struct strata_noise *noise = &s->machine.noise;
+    double tick = (double)noise->timer_ns * 1e-9 * (double)s->machine.frequency;
+    if (noise->jitter > 0)
+        cycles *= fmax(0, 1 + noise->jitter * normal(&s->rng));
+    if (noise->spikes > 0 && rng_unit(&s->rng) < noise->spikes)
+        cycles += (double)noise->spike_cycles;
+    if (tick > 0)
+        cycles = floor(cycles / tick + rng_unit(&s->rng)) * tick;
+    return cycles;
+}
+
+/* The same for a walk that takes `cycles` a visit. */
+static double clocked_walk(struct simulated *s, double cycles, size_t visits)
+{
+    double span = cycles * (double)visits, best = INFINITY;
+    double ticks = 1000 * (double)s->machine.noise.timer_ns * 1e-9 * (double)s->machine.frequency;
+    double stretch = fmax(1, ticks / span);
+    for (int i = 0; i < RUNS; i++)
+        best = fmin(best, clocked(s, span * stretch));
+    return best / (span * stretch) * cycles;
+}
+
+enum {
+    LAP_AGAIN = 1 << 14,   /* rings up to this long are warmed up by one more lap */
+    FEW_VISITS = 1 << 13,  /* of short rings, several laps are measured */
+    MANY_VISITS = 1 << 16, /* of long rings, a part */
+};
+
+static int simulated_walk(struct runner *runner, enum arena arena, const struct refs *refs,
+                          struct trial *trial)
+{
+    struct simulated *s = (struct simulated *)runner;
+    uint64_t base = s->base[arena], cycles = 0;
+    size_t visits = 0;
+    for (int lap = 0; lap < (refs->n <= LAP_AGAIN ? 2 : 1); lap++)
+        sim_chase(s->sim, base, refs->at, refs->n);
+    do {
+        size_t n = refs->n < MANY_VISITS ? refs->n : MANY_VISITS;
+        cycles += sim_chase(s->sim, base, refs->at, n);
+        visits += n;
+    } while (visits < FEW_VISITS);
+    runner->visits += visits + refs->n;
+    trial->disturbed = false;
+    trial->cycles = clocked_walk(s, (double)cycles / (double)visits, visits) * s->cycle_scale;
+    return 0;
+}
+
+static int simulated_reload(struct runner *runner, enum arena arena, const uint64_t *walk,
+                            size_t n, size_t rounds, uint64_t victim, uint64_t companion,
+                            struct trial *trial)
+{
+    struct simulated *s = (struct simulated *)runner;
+    uint64_t base = s->base[arena];
+    sim_chase(s->sim, base, &victim, 1);
+    for (size_t r = 0; r < rounds; r++) {
+        size_t turn = r * n / rounds;
+        sim_chase(s->sim, base, walk + turn, n - turn);
+        sim_chase(s->sim, base, walk, turn);
+    }
+    sim_chase(s->sim, base, &companion, 1);
+    double cycles = (double)sim_chase(s->sim, base, &victim, 1);
+    runner->visits += n * rounds + 3;
+    trial->disturbed = false;
+    trial->cycles = fmax(0, clocked(s, cycles) - s->hot) * s->cycle_scale;
+    return 0;
+}
+
+static double simulated_clock(struct runner *runner)
+{
+    return (clock_ns() - ((struct simulated *)runner)->started_ns) * 1e-9;
+}
+
+static void simulated_release(struct runner *runner)
+{
+    struct simulated *s = (struct simulated *)runner;
+    if (s->sim)
+        sim_release(s->sim);
+    free(s);
+}
+
+static const struct runner_ops simulated_ops = {simulated_walk, simulated_reload,
+                                                simulated_clock, simulated_release};
+
+static struct ground ground(uint64_t page, uint64_t bytes)
+{
+    return (struct ground){.page = page, .bytes = page ? bytes - bytes % page : 0, .line = 64};
+}
+
+int runner_simulated(struct runner **runner, const struct strata_machine *machine, uint64_t seed,
+                     uint64_t bytes, uint64_t huge_bytes, struct strata_error *error)
+{
+    const struct sim_allocator allocator = {allocate, release, NULL};
+    struct simulated *s = calloc(1, sizeof *s);
+    if (!s)
+        return fail(error, STRATA_FAILED, "out of memory");
+    s->started_ns = clock_ns();
+    s->machine = *machine;
+    s->rng.state = seed;
+    s->hot = machine->ncaches ? machine->caches[0].latency : machine->memory_latency;
+    s->sim = sim_create(machine, seed, &allocator);
+    if (!s->sim) {
+        simulated_release(&s->runner);
+        return fail(error, STRATA_FAILED, "out of memory for the simulated machine");
+    }
+    s->runner.ops = &simulated_ops;
+    s->runner.simulated = true;
+    s->runner.tick_ns = (double)machine->noise.timer_ns;
+    s->runner.ground[BASE_PAGES] = ground(machine->page, bytes);
+    s->runner.ground[HUGE_PAGES] = ground(machine->huge, huge_bytes);
+    s->base[BASE_PAGES] = UINT64_C(1) << 40;
+    s->base[HUGE_PAGES] = UINT64_C(1) << 42;
+    if (machine->huge && sim_map_huge(s->sim, s->base[HUGE_PAGES], huge_bytes))
+        s->runner.ground[HUGE_PAGES].bytes = 0;
+    /* The integer add is timed on the same dirty clock as everything else. */
+    double add = clocked_walk(s, 1, 1 << 17);
+    s->cycle_scale = 1 / add;
+    s->runner.cycle_ns = add * 1e9 / (double)machine->frequency;
+    *runner = &s->runner;
+    return 0;
+}

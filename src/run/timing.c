@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The runner that asks the clock of this machine.
+ *
+ * A string becomes a ring of pointers in memory, each of which can only be followed when
+ * the one before has arrived, so the time of a walk is that of its loads one after the
+ * other. The ring is written in the order of the walk: that is also the first lap, which
+ * leaves the caches as a walk would. The clock is read outside of an unrolled loop that
+ * does nothing else. A trial in which the thread lost its processor is marked. */
+#include "core/fail.h"
+#include "host/clock.h"
+#include "host/memory.h"
+#include "run/runner.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct timing {
+    struct runner runner;
+    char *memory[ARENAS];
+    double started_ns;
+    double shortest_ns; /* a walk that is long enough for the clock */
+    double hot_load_ns; /* reading the clock twice with a load that hits in between */
+};
+
+/* Follows n links, rounded up to a multiple of 16. Kept out of line, so that nothing is
+ * moved across the readings of the clock. */
+static __attribute__((noinline)) void *chase(void *p, size_t n)
+{
+    for (size_t i = 0; i < n; i += 16) {
+#define LOAD p = *(void *volatile *)p;
+        LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD
+#undef LOAD
+    }
+    return p;
+}
+
+static void *lay_out(char *memory, const struct refs *refs)
+{
+    void **first = (void **)(memory + refs->at[0]), **p = first;
+    for (size_t i = 1; i < refs->n; i++) {
+        void **next = (void **)(memory + refs->at[i]);
+        *p = next;
+        p = next;
+    }
+    *p = first;
+    return first;
+}
+
+/* Time for n visits from *p on, which moves. */
+static double timed_chase(void **p, size_t n)
+{
+    double start = clock_ns();
+    *p = chase(*p, n);
+    return clock_ns() - start;
+}
+
+enum {
+    RUNS = 3,             /* the shortest of so many counts */
+    LAP_AGAIN = 1 << 16,  /* rings up to this long are walked once more before the clock */
+    FIRST_VISITS = 1 << 9, /* then doubled until the clock is good enough */
+    LONG_VISITS = 1 << 13, /* of a long ring: short stretches of it differ too much */
+};
+
+static int timing_walk(struct runner *runner, enum arena arena, const struct refs *refs,
+                       struct trial *trial)
+{
+    struct timing *timing = (struct timing *)runner;
+    void *p = lay_out(timing->memory[arena], refs);
+    size_t visits = refs->n < LONG_VISITS ? FIRST_VISITS : LONG_VISITS;
+    double ns;
+
+    if (refs->n <= LAP_AGAIN)
+        p = chase(p, refs->n);
+    while ((ns = timed_chase(&p, visits)) < timing->shortest_ns / 2 && visits < SIZE_MAX / 2) {
+        runner->visits += visits;
+        visits *= 2;
+    }
+    long before = thread_preemptions();
+    ns = INFINITY;
+    for (int i = 0; i < RUNS; i++)
+        ns = fmin(ns, timed_chase(&p, visits));
+    runner->visits += refs->n + RUNS * visits;
+    trial->disturbed = thread_preemptions() != before;
+    trial->cycles = ns / (double)visits / runner->cycle_ns;
+    return 0;
+}
+
+/* One load between two readings of the clock, which wait for what comes before them. */
+static double timed_load(const char *p)
+{
+    double start = clock_ns();
+    uint64_t x = *(const volatile uint64_t *)p;
+    __asm__ volatile("" : : "r"(x) : "memory");
+    return clock_ns() - start;
+}
+
+static void visit(const char *p)
+{
+    (void)*(const volatile char *)p;
+}
+
+/* Visits all, each time from another start and by turns up and down: policies that are
+ * not true LRU need that to let go of a line at last. */
+static void visit_all(const char *memory, const uint64_t *walk, size_t n, size_t rounds)
+{
+    for (size_t r = 0; r < rounds; r++) {
+        size_t turn = r * n / rounds;
+        for (size_t i = 0; i < n; i++) {
+            size_t j = r % 2 ? n - 1 - i : i;
+            visit(memory + walk[j + turn < n ? j + turn : j + turn - n]);
+        }
+    }
+}
+
+static int timing_reload(struct runner *runner, enum arena arena, const uint64_t *walk, size_t n,
+                         size_t rounds, uint64_t victim, uint64_t companion,
+                         struct trial *trial)
+{
+    struct timing *timing = (struct timing *)runner;
+    const char *memory = timing->memory[arena];
+    long before = thread_preemptions();
+    visit(memory + victim);
+    visit_all(memory, walk, n, rounds);
+    visit(memory + companion);
+    double ns = timed_load(memory + victim);
+    runner->visits += n * rounds + 2;
+    trial->disturbed = thread_preemptions() != before;
+    trial->cycles = fmax(0, (ns - timing->hot_load_ns) / runner->cycle_ns);
+    return 0;
+}
+
+static double timing_clock(struct runner *runner)
+{
+    return (clock_ns() - ((struct timing *)runner)->started_ns) * 1e-9;
+}
+
+static void timing_release(struct runner *runner)
+{
+    struct timing *timing = (struct timing *)runner;
+    for (int i = 0; i < ARENAS; i++)
+        unmap_pages(timing->memory[i], runner->ground[i].bytes);
+    free(timing);
+}
+
+static const struct runner_ops timing_ops = {timing_walk, timing_reload, timing_clock,
+                                             timing_release};
+
+static double hot_load(void)
+{
+    uint64_t x = 0;
+    double best = INFINITY;
+    for (int i = 0; i < 2000; i++)
+        best = fmin(best, timed_load((const char *)&x));
+    return best;
+}
+
+/* Takes as much as is wanted, or less where memory is short, but no arena below a
+ * megabyte. */
+static void take_arena(struct timing *timing, enum arena arena, uint64_t page, uint64_t bytes,
+                       void *(*map)(uint64_t))
+{
+    uint64_t most = memory_available() / 4;
+    while (bytes > most)
+        bytes /= 2;
+    bytes -= bytes % page;
+    for (; page && bytes >= 1u << 20; bytes = bytes / 2 / page * page) {
+        timing->memory[arena] = map(bytes);
+        if (timing->memory[arena]) {
+            timing->runner.ground[arena] =
+                (struct ground){.page = page, .bytes = bytes, .line = 64};
+            return;
+        }
+    }
+}
+
+int runner_timing(struct runner **runner, int *cpu, uint64_t bytes, uint64_t huge_bytes,
+                  struct strata_error *error)
+{
+    struct timing *timing = calloc(1, sizeof *timing);
+    if (!timing)
+        return fail(error, STRATA_FAILED, "out of memory");
+    timing->started_ns = clock_ns();
+    timing->runner.ops = &timing_ops;
+    *cpu = pin_thread(*cpu);
+    clock_warm_up();
+    timing->runner.cycle_ns = clock_add_ns();
+    timing->runner.tick_ns = clock_tick_ns();
+    timing->hot_load_ns = hot_load();
+    timing->shortest_ns = fmax(1000 * timing->runner.tick_ns, 40e3);
+    take_arena(timing, BASE_PAGES, page_size(), bytes, map_base_pages);
+    if (!timing->runner.ground[BASE_PAGES].bytes) {
+        timing_release(&timing->runner);
+        return fail(error, STRATA_UNABLE,
+                    "not enough memory to measure on: at least 4M must be free (raise "
+                    "the limit of the control group, or `ulimit -v`)");
+    }
+    uint64_t huge = huge_page_size();
+    if (huge)
+        take_arena(timing, HUGE_PAGES, huge, huge_bytes, map_huge_pages);
+    *runner = &timing->runner;
+    return 0;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The simulated machine: building it from its description, emptying it, its counts.
+ * access.c walks it. */
+#include "sim.h"
+#include "hierarchy.h"
+
+static uint32_t log2_of(uint64_t x)
+{
+    return x ? 63 - (uint32_t)__builtin_clzll(x) : 0;
+}
+
+static bool takes(uint32_t kind, bool fetch)
+{
+    return kind == STRATA_UNIFIED || kind == (fetch ? STRATA_INSTRUCTION : STRATA_DATA);
+}
+
+/* Whether the set of a line depends on which physical page it is on. */
+static bool is_translated(const struct strata_machine *machine,
+                          const struct strata_cache *cache)
+{
+    uint64_t span = cache->size / cache->ways; /* bytes after which the index repeats */
+    bool within_page = (span & (span - 1)) == 0 && span <= machine->page;
+    return cache->index == STRATA_PHYSICAL && machine->mapping != STRATA_MAP_CONTIGUOUS &&
+           !within_page;
+}
+
+/* Inclusion is towards every nearer cache that can hold the same lines. */
+static void find_nearer(struct sim *sim, const struct strata_machine *machine, uint32_t id)
+{
+    const struct strata_cache *cache = &machine->caches[id];
+    struct level *level = &sim->caches[id];
+    for (uint32_t i = 0; i < machine->ncaches; i++) {
+        const struct strata_cache *other = &machine->caches[i];
+        bool shared = cache->kind == STRATA_UNIFIED || other->kind == STRATA_UNIFIED ||
+                      cache->kind == other->kind;
+        if (other->level < cache->level && shared)
+            level->nearer[level->nnearer++] = &sim->caches[i];
+    }
+}
+
+static int build_caches(struct sim *sim, const struct strata_machine *machine)
+{
+    for (uint32_t i = 0; i < machine->ncaches; i++) {
+        const struct strata_cache *cache = &machine->caches[i];
+        struct level *level = &sim->caches[i];
+        *level = (struct level){
+            .id = i,
+            .shift = log2_of(cache->line),
+            .latency = cache->latency,
+            .level = cache->level,
+            .translated = is_translated(machine, cache),
+            .inclusive = cache->inclusion == STRATA_INCLUSIVE,
+            .exclusive = cache->inclusion == STRATA_EXCLUSIVE,
+        };
+        struct cache_shape shape = {.sets = cache->size / cache->line / cache->ways,
+                                    .ways = cache->ways,
+                                    .policy = cache->policy,
+                                    .occupied = cache->occupied};
+        sim->ncaches++;
+        if (cache_init(&level->lines, &shape, &sim->allocator))
+            return -1;
+        find_nearer(sim, machine, i);
+        if (cache->level > sim->cache_levels)
+            sim->cache_levels = cache->level;
+    }
+    return 0;
+}
+
+static int build_tlbs(struct sim *sim, const struct strata_machine *machine)
+{
+    for (uint32_t i = 0; i < machine->ntlbs; i++) {
+        const struct strata_tlb *tlb = &machine->tlbs[i];
+        sim->tlbs[i] = (struct tlb){.latency = tlb->latency, .level = tlb->level};
+        struct cache_shape shape = {.sets = tlb->entries / tlb->ways,
+                                    .ways = tlb->ways,
+                                    .policy = tlb->policy};
+        sim->ntlbs++;
+        if (cache_init(&sim->tlbs[i].pages, &shape, &sim->allocator))
+            return -1;
+        if (tlb->level > sim->tlb_levels)
+            sim->tlb_levels = tlb->level;
+    }
+    return 0;
+}
+
+static void build_path(struct sim *sim, const struct strata_machine *machine, uint32_t id)
+{
+    struct path *path = &sim->paths[id];
+    uint32_t type = id == PATH_FLOAT ? STRATA_FLOAT : STRATA_INT;
+    path->fetch = id == PATH_FETCH;
+    path->grain = sim->page_shift;
+    for (uint32_t at = 1; at <= sim->cache_levels; at++)
+        for (uint32_t i = 0; i < machine->ncaches; i++) {
+            const struct strata_cache *cache = &machine->caches[i];
+            struct level *level = &sim->caches[i];
+            if (cache->level != at || !takes(cache->kind, path->fetch) ||
+                !(path->fetch || cache->types & type))
+                continue;
+            path->casts[path->n ? path->n - 1 : 0] = path->n && level->exclusive;
+            path->level[path->n++] = level;
+            path->translated |= level->translated;
+            path->prefetches |= level->nprefetchers > 0;
+            if (level->shift < path->grain)
+                path->grain = level->shift;
+        }
+    for (uint32_t i = 0; i < machine->ntlbs; i++)
+        if (log2_of(machine->tlbs[i].page) < path->grain)
+            path->grain = log2_of(machine->tlbs[i].page);
+}
+
+/* Huge pages have TLBs of their own, or else share those of base pages. */
+static void build_route(struct sim *sim, const struct strata_machine *machine, bool fetch,
+                        bool huge)
+{
+    struct route *route = &sim->routes[fetch][huge];
+    bool own = false;
+    for (uint32_t i = 0; i < machine->ntlbs; i++)
+        own |= huge && takes(machine->tlbs[i].kind, fetch) &&
+               machine->tlbs[i].page == machine->huge;
+    route->id = 2u * fetch + huge;
+    route->flag = huge && !own ? UINT64_C(1) << 63 : 0;
+    for (uint32_t at = 1; at <= sim->tlb_levels; at++)
+        for (uint32_t i = 0; i < machine->ntlbs; i++) {
+            const struct strata_tlb *tlb = &machine->tlbs[i];
+            bool for_huge = machine->huge && tlb->page == machine->huge;
+            if (tlb->level != at || !takes(tlb->kind, fetch) || for_huge != own)
+                continue;
+            route->shift[route->n] = log2_of(huge ? machine->huge : tlb->page);
+            route->tlb[route->n++] = i;
+        }
+}
+
+/* A prefetcher belongs to the cache of its level that loads use, if there is one. */
+static void build_prefetcher(struct sim *sim, const struct strata_machine *machine,
+                             uint32_t id)
+{
+    const struct strata_prefetcher *from = &machine->prefetchers[id];
+    struct level *level = NULL;
+    for (uint32_t i = 0; i < machine->ncaches; i++)
+        if (machine->caches[i].level == from->level &&
+            (!level || takes(machine->caches[i].kind, false)))
+            level = &sim->caches[i];
+    if (!level || from->kind == STRATA_PREFETCH_NONE)
+        return;
+    struct prefetcher *prefetcher = &sim->prefetchers[sim->nprefetchers++];
+    prefetcher_init(prefetcher, from->kind, from->degree);
+    level->prefetchers[level->nprefetchers++] = prefetcher;
+}
+
+static void seed_all(struct sim *sim, uint64_t seed)
+{
+    mapping_seed(&sim->mapping, seed);
+    for (uint32_t i = 0; i < sim->ncaches; i++)
+        cache_seed(&sim->caches[i].lines, mix64(seed + i + 1));
+    for (uint32_t i = 0; i < sim->ntlbs; i++)
+        cache_seed(&sim->tlbs[i].pages, mix64(seed + STRATA_MAX_CACHES + i + 1));
+}
+
+static void forget_last_pages(struct sim *sim)
+{
+    for (int i = 0; i < ROUTES; i++)
+        sim->last[i] = CACHE_NONE;
+}
+
+struct sim *sim_create(const struct strata_machine *machine, uint64_t seed,
+                       const struct sim_allocator *allocator)
+{
+    struct sim *sim = allocator->allocate(allocator->context, sizeof *sim);
+    if (!sim)
+        return NULL;
+    unsigned char *bytes = (unsigned char *)sim; /* no memset() here */
+    for (size_t i = 0; i < sizeof *sim; i++)
+        bytes[i] = 0;
+    sim->allocator = *allocator;
+    sim->page_shift = log2_of(machine->page);
+    sim->walk_latency = machine->walk_latency;
+    sim->memory_latency = machine->memory_latency;
+    if (build_caches(sim, machine) || build_tlbs(sim, machine)) {
+        sim_release(sim);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < machine->nprefetchers; i++)
+        build_prefetcher(sim, machine, i);
+    for (uint32_t i = 0; i < PATHS; i++)
+        build_path(sim, machine, i);
+    for (uint32_t i = 0; i < ROUTES; i++)
+        build_route(sim, machine, i / 2, i % 2);
+    mapping_init(&sim->mapping, machine, seed);
+    seed_all(sim, seed);
+    forget_last_pages(sim);
+    return sim;
+}
+
+void sim_release(struct sim *sim)
+{
+    if (!sim)
+        return;
+    struct sim_allocator allocator = sim->allocator;
+    for (uint32_t i = 0; i < sim->ncaches; i++)
+        cache_release(&sim->caches[i].lines, &allocator);
+    for (uint32_t i = 0; i < sim->ntlbs; i++)
+        cache_release(&sim->tlbs[i].pages, &allocator);
+    allocator.release(allocator.context, sim);
+}
+
+/* Drops what caches and TLBs hold of a range whose mapping changes. */
+static void purge(struct sim *sim, uint64_t first, uint64_t last)
+{
+    for (uint32_t i = 0; i < sim->ncaches; i++) {
+        struct level *level = &sim->caches[i];
+        cache_purge(&level->lines, first >> level->shift, last >> level->shift);
+    }
+    for (uint32_t i = 0; i < ROUTES; i++) {
+        const struct route *route = &sim->routes[i / 2][0];
+        for (uint32_t j = 0; j < route->n; j++)
+            cache_purge(&sim->tlbs[route->tlb[j]].pages, first >> route->shift[j],
+                        last >> route->shift[j]);
+    }
+    forget_last_pages(sim);
+}
+
+int sim_map_huge(struct sim *sim, uint64_t address, uint64_t size)
+{
+    uint64_t huge = sim->mapping.huge;
+    if (huge == 0)
+        return -1;
+    uint64_t room = UINT64_MAX - address;
+    uint64_t end = size > room ? UINT64_MAX : address + size; /* not in the range */
+    uint64_t before = (huge - address % huge) % huge;
+    if (end - address < before || (end - address - before) < huge)
+        return 0;
+    uint64_t first = address + before, last = end - end % huge - 1;
+    int changed = mapping_add_huge(&sim->mapping, first, last);
+    if (changed > 0)
+        purge(sim, first, last);
+    return changed < 0 ? -1 : 0;
+}
+
+void sim_flush(struct sim *sim)
+{
+    for (uint32_t i = 0; i < sim->ncaches; i++)
+        cache_clear(&sim->caches[i].lines);
+    for (uint32_t i = 0; i < sim->ntlbs; i++)
+        cache_clear(&sim->tlbs[i].pages);
+    for (uint32_t i = 0; i < sim->nprefetchers; i++)
+        prefetcher_clear(&sim->prefetchers[i]);
+    forget_last_pages(sim);
+}
+
+void sim_remap(struct sim *sim, uint64_t seed)
+{
+    seed_all(sim, seed);
+    sim_flush(sim);
+}
+
+void sim_reset_counts(struct sim *sim)
+{
+    sim->counts = (struct sim_counts){0};
+}
+
+const struct sim_counts *sim_counts(const struct sim *sim)
+{
+    return &sim->counts;
+}
