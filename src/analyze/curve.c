@@ -11,7 +11,6 @@
 #define FULL_WIDTH 2.3548200450309493
 
 #define OCTAVE 1.0              /* levels are at least a factor of two apart */
-#define LEAST_RISE 0.3219280949 /* log2 1.25: a miss costs at least a quarter more */
 
 void round_to_cycles(double *y, size_t n)
 {
@@ -112,12 +111,17 @@ size_t peaks(const double *bins, size_t n, size_t *place, size_t most)
     return found;
 }
 
-/* cost(i, j): points i..j as one step of height y[j]. */
-static double step_cost(const double *sum, const double *squares, const double *y, size_t i,
-                        size_t j)
+/* Prefix sums over the points of a fit: weight, weighted y, weighted squares. */
+struct sums {
+    double w, y, yy;
+};
+
+/* The cost of points i..j as one step of height y[j]. */
+static double step_cost(const struct sums *sums, const double *y, size_t i, size_t j)
 {
-    double m = (double)(j - i + 1), s = sum[j + 1] - sum[i], q = squares[j + 1] - squares[i];
-    return fmax(0, q - 2 * y[j] * s + m * y[j] * y[j]);
+    double w = sums[j + 1].w - sums[i].w, s = sums[j + 1].y - sums[i].y;
+    double q = sums[j + 1].yy - sums[i].yy;
+    return fmax(0, q - 2 * y[j] * s + w * y[j] * y[j]);
 }
 
 static void trace_steps(const double *y, size_t n, size_t steps, const size_t *from,
@@ -132,27 +136,35 @@ static void trace_steps(const double *y, size_t n, size_t steps, const size_t *f
     }
 }
 
-int fit_steps(const double *y, size_t n, size_t steps, struct levels *levels)
+/* Whether step s may end at a height: always without windows. */
+static int allowed(const struct window *windows, size_t s, double height)
+{
+    return !windows || (height >= windows[s].low && height <= windows[s].high);
+}
+
+int fit_steps(const double *y, const double *weights, size_t n, size_t steps,
+              const struct window *windows, struct levels *levels)
 {
     if (!steps || steps > n || steps > MAX_LEVELS)
         return -1;
-    double *sum = calloc(2 * (n + 1) + steps * n, sizeof *sum);
+    struct sums *sums = calloc(n + 1, sizeof *sums);
+    double *best = calloc(steps * n, sizeof *best);
     size_t *from = calloc(steps * n, sizeof *from);
     int status = -1;
-    if (!sum || !from)
+    if (!sums || !best || !from)
         goto out;
-    double *squares = sum + n + 1, *best = squares + n + 1;
     for (size_t i = 0; i < n; i++) {
-        sum[i + 1] = sum[i] + y[i];
-        squares[i + 1] = squares[i] + y[i] * y[i];
-        best[i] = step_cost(sum, squares, y, 0, i);
+        double w = weights ? weights[i] : 1;
+        sums[i + 1] = (struct sums){sums[i].w + w, sums[i].y + w * y[i],
+                                    sums[i].yy + w * y[i] * y[i]};
+        best[i] = allowed(windows, 0, y[i]) ? step_cost(sums, y, 0, i) : INFINITY;
     }
     /* best[s][j]: the least cost of points 0..j as s + 1 steps; on a tie the earlier rise. */
     for (size_t s = 1; s < steps; s++)
-        for (size_t j = s; j < n; j++) {
+        for (size_t j = 0; j < n; j++) {
             double least = INFINITY;
-            for (size_t i = s; i <= j; i++) {
-                double cost = best[(s - 1) * n + i - 1] + step_cost(sum, squares, y, i, j);
+            for (size_t i = s; i <= j && allowed(windows, s, y[j]); i++) {
+                double cost = best[(s - 1) * n + i - 1] + step_cost(sums, y, i, j);
                 if (cost < least) {
                     least = cost;
                     from[s * n + j] = i;
@@ -160,10 +172,13 @@ int fit_steps(const double *y, size_t n, size_t steps, struct levels *levels)
             }
             best[s * n + j] = least;
         }
-    trace_steps(y, n, steps, from, levels);
-    status = 0;
+    if (isfinite(best[steps * n - 1])) {
+        trace_steps(y, n, steps, from, levels);
+        status = 0;
+    }
 out:
-    free(sum);
+    free(sums);
+    free(best);
     free(from);
     return status;
 }
@@ -176,9 +191,7 @@ static void log2_all(const double *from, double *to, size_t n)
 
 size_t count_levels(const double *x, const double *y, size_t n, struct density *found)
 {
-    struct density own;
-    struct density *d = found ? found : &own;
-    size_t place[MAX_LEVELS], count = 0;
+    size_t place[MAX_LEVELS];
     double *lx = n ? malloc(3 * n * sizeof *lx) : NULL;
     if (!lx)
         return 0;
@@ -186,17 +199,57 @@ size_t count_levels(const double *x, const double *y, size_t n, struct density *
     log2_all(x, lx, n);
     log2_all(y, ly, n);
     smooth(lx, ly, smoothed, n, OCTAVE);
-    d->low = smoothed[0] - 1;
-    d->high = smoothed[n - 1] + 1;
-    density(lx, smoothed, n, d->low, d->high, d->bins, DENSITY_BINS, LEAST_RISE);
-    count = peaks(d->bins, DENSITY_BINS, place, MAX_LEVELS);
+    found->low = smoothed[0] - 1;
+    found->high = smoothed[n - 1] + 1;
+    density(lx, smoothed, n, found->low, found->high, found->bins, DENSITY_BINS, LEAST_RISE);
+    found->npeaks = peaks(found->bins, DENSITY_BINS, place, MAX_LEVELS);
+    for (size_t i = 0; i < found->npeaks; i++)
+        found->peaks[i] =
+            found->low + (found->high - found->low) * (double)place[i] / (DENSITY_BINS - 1);
     free(lx);
-    return count;
+    return found->npeaks;
+}
+
+/* The heights at which each level may end: not nearer to another level's, and at most the
+ * least rise above its own. */
+static void set_windows(const struct density *found, struct window *windows)
+{
+    for (size_t i = 0; i < found->npeaks; i++) {
+        double here = found->peaks[i];
+        windows[i].low = i ? (found->peaks[i - 1] + here) / 2 : -INFINITY;
+        windows[i].high = i + 1 < found->npeaks
+                              ? fmin((here + found->peaks[i + 1]) / 2, here + LEAST_RISE)
+                              : INFINITY;
+    }
+}
+
+/* Fits as many steps as there are peaks to log2 y, which does not fall. */
+static int fit_peaks(const double *x, const double *y, size_t n, const struct density *found,
+                     struct levels *levels)
+{
+    struct window windows[MAX_LEVELS];
+    double *lx = malloc(2 * n * sizeof *lx);
+    if (!lx)
+        return -1;
+    double *weights = lx + n;
+    log2_all(x, lx, n);
+    for (size_t i = 0; i < n; i++)
+        weights[i] = span(lx, n, i);
+    set_windows(found, windows);
+    size_t steps = found->npeaks < n ? found->npeaks : n;
+    /* A plateau that is a single point may lie off its peak, which is of smoothed data. */
+    int status = fit_steps(y, weights, n, steps, windows, levels);
+    if (status)
+        status = fit_steps(y, weights, n, steps, NULL, levels);
+    free(lx);
+    return status;
 }
 
 int find_levels(const double *x, const double *y, size_t n, struct levels *levels,
                 struct density *found)
 {
+    struct density own;
+    struct density *d = found ? found : &own;
     double *iso = n ? malloc(n * sizeof *iso) : NULL;
     int status = -1;
     if (!iso)
@@ -206,11 +259,10 @@ int find_levels(const double *x, const double *y, size_t n, struct levels *level
         goto out;
     for (size_t i = 0; i < n; i++)
         iso[i] = exp2(iso[i]);
-    size_t count = count_levels(x, iso, n, found);
-    if (!count)
+    if (!count_levels(x, iso, n, d))
         goto out;
     log2_all(iso, iso, n);
-    status = fit_steps(iso, n, count < n ? count : n, levels);
+    status = fit_peaks(x, iso, n, d, levels);
     for (size_t i = 0; !status && i < levels->n; i++)
         levels->plateau[i].height = exp2(levels->plateau[i].height);
 out:

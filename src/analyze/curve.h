@@ -16,6 +16,8 @@
 
 enum { MAX_LEVELS = 12 };
 
+#define LEAST_RISE 0.3219280949 /* log2 1.25: a miss costs at least a quarter more */
+
 /* A plateau of the fitted step function: the points first..last, inclusive. */
 struct plateau {
     size_t first, last;
@@ -48,21 +50,29 @@ void density(const double *x, const double *y, size_t n, double low, double high
  * counts once. Returns how many there are. */
 size_t peaks(const double *bins, size_t n, size_t *place, size_t most);
 
-/* The best fit of `steps` steps to the non-decreasing y: each step is as high as its last
- * point, and the squared distances to that are least, which puts a rise into the step that
- * it leads to. O(steps n^2). Returns -1 when out of memory or if steps > n. */
-int fit_steps(const double *y, size_t n, size_t steps, struct levels *levels);
+/* The best fit of `steps` steps to the non-decreasing y with the given weights (NULL: all
+ * 1): each step is as high as its last point, and the squared distances to that are least,
+ * which puts a rise into the step that it leads to. Step i ends at a height in windows[i]
+ * (NULL: anywhere). O(steps n^2). Returns -1 if out of memory or if there is no such fit. */
+struct window {
+    double low, high;
+};
+int fit_steps(const double *y, const double *weights, size_t n, size_t steps,
+              const struct window *windows, struct levels *levels);
 
-/* The number of levels in a curve: x in bytes or pages, y in cycles. bins may be NULL;
- * otherwise the density is left there. 0 when out of memory. */
+/* The density of a curve along its latency, and the peaks of that: one for each level. */
 enum { DENSITY_BINS = 512 };
 struct density {
     double low, high; /* log2 cycles */
     double bins[DENSITY_BINS];
+    size_t npeaks;
+    double peaks[MAX_LEVELS]; /* log2 cycles */
 };
+
+/* The number of levels in a curve: x in bytes or pages, y in cycles. 0: out of memory. */
 size_t count_levels(const double *x, const double *y, size_t n, struct density *found);
 
-/* All together. Returns -1 when out of memory or without points. */
+/* All together. found may be NULL. Returns -1 when out of memory or without points. */
 int find_levels(const double *x, const double *y, size_t n, struct levels *levels,
                 struct density *found);
 

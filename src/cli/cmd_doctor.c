@@ -76,5 +76,6 @@ int cmd_doctor(const struct options *options, struct strata_error *error)
     bool colour = term_has_colour(stdout);
     for (size_t i = 0; i < n; i++)
         print_fact(&facts[i], colour);
+    puts("\nnext    strata probe    finds the memory hierarchy by the clock alone");
     return STRATA_OK;
 }

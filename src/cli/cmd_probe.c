@@ -1,49 +1,369 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * strata probe: this machine's memory hierarchy, or a simulated one's. */
+ * strata probe: this machine's memory hierarchy, or a simulated one's.
+ *
+ *     $ strata probe --save this.machine
+ *     this machine: timing on cpu 1, 11.2 s
+ *                size  usable        line  ways    latency
+ *       L1 data   32K  32K             64     8   4 cycles    1.1 ns
+ *       …
+ *     saved   this.machine
+ *     next    strata probe --machine this.machine    probes it in the simulator
+ *
+ * All that can be wrong with the options is found before anything is measured, so that
+ * no measurement is lost to a folder that is not there. What was found is printed before
+ * files are written, for the same reason. Ctrl-C ends the measurement early; what is
+ * known by then is printed and written like the rest, and the exit status is 1. */
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "cli/term.h"
 #include "core/fail.h"
+#include "dataset/dataset.h"
+#include "host/claims.h"
+#include "report/probe_report.h"
 
+#include <errno.h>
+#include <libgen.h>
+#include <locale.h>
+#include <stdlib.h>
 #include <strata/machine.h>
 #include <strata/probe.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { QUICK_SECONDS = 4, PICTURE_ROWS = 18 };
+
+/* Files that may be written, in the order of their writing. */
+
+static int save_machine(const struct strata_probed *probed, const char *path,
+                        struct strata_error *error)
+{
+    struct strata_machine machine;
+    int status = strata_probed_machine(probed, &machine, error);
+    if (status)
+        return status;
+    char *comment = probe_comment(probed);
+    if (!comment)
+        return fail(error, STRATA_FAILED, "%s: out of memory", path);
+    status = strata_machine_write(path, &machine, comment, error);
+    free(comment);
+    return status;
+}
+
+static int save_data(const struct strata_probed *probed, const char *path,
+                     struct strata_error *error)
+{
+    return dataset_write(probed->data, path, error);
+}
+
+static const struct output {
+    const char *option;
+    const char *endings[2]; /* that it must have one of; NULL: any */
+    int (*write)(const struct strata_probed *probed, const char *path,
+                 struct strata_error *error);
+} outputs[] = {
+    {"save", {NULL, NULL}, save_machine},
+    {"header", {NULL, NULL}, probe_header},
+    {"plot", {".svg", ".png"}, probe_plot},
+    {"data", {".json", ".csv"}, save_data},
+};
+enum { OUTPUTS = sizeof outputs / sizeof outputs[0] };
+
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t length = strlen(path), n = strlen(ending);
+    return length > n && strcmp(path + length - n, ending) == 0;
+}
+
+static int check_ending(const struct output *output, const char *path,
+                        struct strata_error *error)
+{
+    const char *const *e = output->endings;
+    if (!e[0] || ends_in(path, e[0]) || ends_in(path, e[1]))
+        return STRATA_OK;
+    return fail(error, STRATA_BAD_INPUT, "--%s %s: the name must end in %s or %s",
+                output->option, path, e[0], e[1]);
+}
+
+/* Files are written beside their place and renamed, so the folder must be writable. */
+static int check_folder(const char *option, const char *path, struct strata_error *error)
+{
+    char *copy = strdup(path);
+    if (!copy)
+        return fail(error, STRATA_FAILED, "out of memory");
+    const char *folder = dirname(copy);
+    int status = STRATA_OK;
+    if (access(folder, W_OK | X_OK) != 0)
+        status = fail(error, STRATA_BAD_INPUT,
+                      "--%s %s: cannot write to the folder %s: %s; name another one",
+                      option, path, folder, strerror(errno));
+    free(copy);
+    return status;
+}
+
+static int check_place(const char *option, const char *path, struct strata_error *error)
+{
+    struct stat there;
+    bool exists = stat(path, &there) == 0;
+    if (!*path)
+        return fail(error, STRATA_BAD_INPUT, "--%s: the name of the file is empty", option);
+    if (exists && S_ISDIR(there.st_mode))
+        return fail(error, STRATA_BAD_INPUT, "--%s %s: this is a folder; name a file in it",
+                    option, path);
+    if (exists && access(path, W_OK) != 0)
+        return fail(error, STRATA_BAD_INPUT, "--%s %s: cannot write: %s", option, path,
+                    strerror(errno));
+    if (exists && !S_ISREG(there.st_mode))
+        return STRATA_OK; /* a pipe or a terminal is written to where it is */
+    return check_folder(option, path, error);
+}
+
+/* One regular file under two names. Two that are not there yet are told by name. */
+static bool same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    if (stat(a, &one) != 0 || stat(b, &other) != 0)
+        return strcmp(a, b) == 0;
+    return S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/* No output may replace another one, or the machine that is read. */
+static int check_distinct(const struct options *options, size_t at,
+                          struct strata_error *error)
+{
+    const char *path = option_text(options, outputs[at].option);
+    const char *machine = option_text(options, "machine");
+    if (machine && same_file(path, machine))
+        return fail(error, STRATA_BAD_INPUT,
+                    "--%s %s would replace the machine that is probed; name another file",
+                    outputs[at].option, path);
+    for (size_t i = 0; i < at; i++) {
+        const char *other = option_text(options, outputs[i].option);
+        if (other && same_file(path, other))
+            return fail(error, STRATA_BAD_INPUT, "--%s and --%s are the same file, %s",
+                        outputs[i].option, outputs[at].option, path);
+    }
+    return STRATA_OK;
+}
+
+static int check_outputs(const struct options *options, struct strata_error *error)
+{
+    int status = STRATA_OK;
+    for (size_t i = 0; i < OUTPUTS && !status; i++) {
+        const char *path = option_text(options, outputs[i].option);
+        if (!path)
+            continue;
+        status = check_ending(&outputs[i], path, error);
+        if (!status)
+            status = check_place(outputs[i].option, path, error);
+        if (!status)
+            status = check_distinct(options, i, error);
+    }
+    return status;
+}
+
+/* Options. */
+
+static bool is(const struct options *options, const char *name, const char *value)
+{
+    const char *text = option_text(options, name);
+    return text && strcmp(text, value) == 0;
+}
 
 static int refuse_counters(const struct options *options, struct strata_error *error)
 {
-    const char *source = option_text(options, "source");
-    const char *method = option_text(options, "method");
-    if (source && strcmp(source, "perf") == 0)
+    if (is(options, "source", "perf"))
         return fail(error, STRATA_UNABLE,
                     "--source perf: the probe goes by the clock; leave --source out");
-    if (method && strcmp(method, "counters") == 0)
+    if (is(options, "method", "counters"))
         return fail(error, STRATA_UNABLE,
                     "--method counters: the probe goes by the clock; leave --method out");
-    if (source && strcmp(source, "sim") == 0 && !option_given(options, "machine"))
-        return fail(error, STRATA_BAD_INPUT, "--source sim needs --machine FILE");
     return STRATA_OK;
+}
+
+static int refuse_contradictions(const struct options *options, struct strata_error *error)
+{
+    bool machine = option_given(options, "machine");
+    if (is(options, "source", "sim") && !machine)
+        return fail(error, STRATA_BAD_INPUT,
+                    "--source sim: which machine? Give --machine FILE too");
+    if (is(options, "source", "timing") && machine)
+        return fail(error, STRATA_BAD_INPUT,
+                    "--source timing measures this machine, --machine a simulated one; "
+                    "leave one of them out");
+    if (option_given(options, "cpu") && machine)
+        return fail(error, STRATA_BAD_INPUT,
+                    "--cpu: a simulated machine has no processors to choose from; leave "
+                    "it out");
+    if (option_given(options, "quick") && option_given(options, "budget"))
+        return fail(error, STRATA_BAD_INPUT,
+                    "--quick is --budget %d; leave one of them out", QUICK_SECONDS);
+    return STRATA_OK;
+}
+
+static int read_numbers(const struct options *options, struct strata_probe_options *probe,
+                        struct strata_error *error)
+{
+    uint64_t cpu = UINT64_MAX;
+    if (option_given(options, "quick"))
+        probe->budget = QUICK_SECONDS;
+    int status = option_decimal(options, "budget", 0.1, 3600, &probe->budget, error);
+    if (!status)
+        status = option_whole(options, "cpu", 0, 65535, &cpu, error);
+    if (!status)
+        status = option_whole(options, "seed", 1, UINT64_MAX, &probe->seed, error);
+    probe->cpu = cpu == UINT64_MAX ? -1 : (int)cpu;
+    return status;
 }
 
 static int read_options(const struct options *options, struct strata_probe_options *probe,
                         struct strata_machine *machine, struct strata_error *error)
 {
-    uint64_t cpu = UINT64_MAX;
     *probe = (struct strata_probe_options){.cpu = -1};
     int status = refuse_counters(options, error);
-    if (!status && option_given(options, "quick"))
-        probe->budget = 4;
     if (!status)
-        status = option_decimal(options, "budget", 0.1, 3600, &probe->budget, error);
+        status = refuse_contradictions(options, error);
     if (!status)
-        status = option_whole(options, "cpu", 0, 65535, &cpu, error);
-    if (!status)
-        status = option_whole(options, "seed", 1, UINT64_MAX, &probe->seed, error);
-    if (!status && cpu != UINT64_MAX)
-        probe->cpu = (int)cpu;
+        status = read_numbers(options, probe, error);
     if (!status && option_given(options, "machine")) {
         status = strata_machine_read(option_text(options, "machine"), machine, error);
         probe->machine = machine;
     }
+    return status ? status : check_outputs(options, error);
+}
+
+/* Provenance: the command line, as far as it was understood. */
+
+static void name_command(const struct options *options, struct dataset *data)
+{
+    size_t size = sizeof data->command;
+    size_t used = (size_t)snprintf(data->command, size, "strata probe");
+    for (int i = 0; options->specs[i].name && used < size; i++) {
+        const char *value = options->values[i];
+        if (value)
+            used += (size_t)snprintf(data->command + used, size - used, " --%s%s%s",
+                                     options->specs[i].name, *value ? " " : "", value);
+    }
+    snprintf(data->version, sizeof data->version, "%s", STRATA_VERSION);
+}
+
+/* Printing. */
+
+static int columns_of(int fd)
+{
+    struct winsize size;
+    bool narrow =
+        ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_col < TERM_COLUMNS;
+    return narrow ? size.ws_col : TERM_COLUMNS;
+}
+
+static int read_claims(const struct strata_probed *probed,
+                       const struct strata_machine *machine, struct claims *claims,
+                       struct strata_error *error)
+{
+    if (!machine)
+        return claims_read("/", probed->cpu, claims, error);
+    claims_of_machine(machine, claims);
+    return STRATA_OK;
+}
+
+static int print_json(const struct strata_probed *probed, const struct claims *claims,
+                      struct strata_error *error)
+{
+    json_t *json = probe_json(probed);
+    int bad = !json;
+    if (claims)
+        bad |= json_object_set_new(json, "claims", claims_json(claims));
+    char *text = bad ? NULL : json_dumps(json, PROBE_JSON_FLAGS);
+    json_decref(json);
+    if (!text)
+        return fail(error, STRATA_FAILED, "out of memory while writing JSON");
+    puts(text);
+    free(text);
+    return STRATA_OK;
+}
+
+static void print_text(const struct strata_probed *probed, const struct claims *claims)
+{
+    int columns = columns_of(STDOUT_FILENO);
+    bool colour = term_has_colour(stdout);
+    probe_table(stdout, probed, colour, columns);
+    if (claims) {
+        putchar('\n');
+        probe_compare(stdout, probed, claims, colour, columns);
+    }
+    if (term_is_terminal(STDOUT_FILENO)) {
+        putchar('\n');
+        probe_picture(stdout, probed, colour, columns, PICTURE_ROWS);
+    }
+}
+
+static int print_findings(const struct options *options, const struct strata_probed *probed,
+                          const struct strata_machine *machine, struct strata_error *error)
+{
+    struct claims claims;
+    bool compare = option_given(options, "compare");
+    int status = compare ? read_claims(probed, machine, &claims, error) : STRATA_OK;
+    if (status)
+        return status;
+    if (option_given(options, "json"))
+        return print_json(probed, compare ? &claims : NULL, error);
+    print_text(probed, compare ? &claims : NULL);
+    return STRATA_OK;
+}
+
+/* Writes every file that was asked for, also behind one that failed; the first error
+ * counts. Names those that were written, in one line, unless `quiet`. */
+static int write_outputs(const struct options *options, const struct strata_probed *probed,
+                         bool quiet, struct strata_error *error)
+{
+    int status = STRATA_OK;
+    bool any = false;
+    for (size_t i = 0; i < OUTPUTS; i++) {
+        const char *path = option_text(options, outputs[i].option);
+        if (!path)
+            continue;
+        int now = outputs[i].write(probed, path, status ? NULL : error);
+        status = status ? status : now;
+        if (now || quiet)
+            continue;
+        printf("%s%s", any ? "   " : "saved   ", path);
+        any = true;
+    }
+    if (any)
+        putchar('\n');
+    return status;
+}
+
+/* What a person may want to do now. */
+static void print_next(const struct options *options)
+{
+    const char *saved = option_text(options, "save");
+    const char *machine = option_text(options, "machine");
+    if (saved)
+        printf("next    strata probe --machine %s    probes it in the simulator\n", saved);
+    else if (machine && !option_given(options, "compare"))
+        printf("next    strata probe --machine %s --compare\n", machine);
+    else if (!machine)
+        printf("next    strata probe --save this.machine --plot probe.svg\n");
+}
+
+static int show(const struct options *options, const struct strata_probed *probed,
+                const struct strata_machine *machine, struct strata_error *error)
+{
+    bool json = option_given(options, "json");
+    int status = print_findings(options, probed, machine, error);
+    fflush(stdout); /* a file may be /dev/stdout */
+    int written = write_outputs(options, probed, json, status ? NULL : error);
+    status = status ? status : written;
+    if (!status && !json && !progress_interrupted())
+        print_next(options);
+    if (!status && progress_interrupted())
+        return fail(error, STRATA_FAILED,
+                    "interrupted: what is shown is what was known by then; run it again "
+                    "for the rest");
     return status;
 }
 
@@ -53,6 +373,7 @@ int cmd_probe(const struct options *options, struct strata_error *error)
     struct strata_probe_options probe;
     struct strata_probed probed = {0};
     struct progress progress;
+    setlocale(LC_CTYPE, ""); /* whether the terminal takes UTF-8 */
     int status = read_options(options, &probe, &machine, error);
     if (status)
         return status;
@@ -61,6 +382,10 @@ int cmd_probe(const struct options *options, struct strata_error *error)
     probe.context = &progress;
     status = strata_probe(&probe, &probed, error);
     progress_end(&progress);
+    if (!status) {
+        name_command(options, probed.data);
+        status = show(options, &probed, probe.machine, error);
+    }
     strata_probed_release(&probed);
     return status;
 }

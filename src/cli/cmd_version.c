@@ -6,14 +6,16 @@
  *       jansson   2.14
  *       inih      55
  *       hwloc     2.9.0
+ *       cairo     1.16.0
  *       compiler  gcc 12.2.0
  *       target    x86_64 linux
  *
- * jansson's version is that of the library in use, hwloc's and inih's those of the
- * headers that strata was compiled with: these libraries do not tell. */
+ * The versions of jansson and cairo are those of the libraries in use, hwloc's and
+ * inih's those of the headers that strata was compiled with: these two do not tell. */
 #include "cli/commands.h"
 #include "core/fail.h"
 
+#include <cairo.h>
 #include <hwloc.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -58,6 +60,7 @@ int cmd_version(const struct options *options, struct strata_error *error)
         {"jansson", jansson_version_str()},
         {"inih", INIH_VERSION},
         {"hwloc", HWLOC_VERSION},
+        {"cairo", cairo_version_string()},
         {"compiler", COMPILER},
         {"target", TARGET},
     };

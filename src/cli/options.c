@@ -145,8 +145,9 @@ static int take_operands(struct options *options, const char *operand, int argc,
     options->noperands = argc - optind;
     int allowed = operand ? 1 : 0;
     if (options->noperands > allowed)
-        return fail(error, STRATA_BAD_INPUT, "%s: what is this? 'strata help %s' says more",
-                    options->operands[allowed], argv[0]);
+        return fail(error, STRATA_BAD_INPUT, "%s: %s takes %s; 'strata help %s' says more",
+                    options->operands[allowed], argv[0],
+                    allowed ? "one operand only" : "options only", argv[0]);
     return options->noperands ? check_choice(argv[0], operand, options->operands[0], error)
                               : STRATA_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The nearest word by the optimal string alignment distance. Words are short: longer
- * ones are compared by their first WORD letters. */
+ * The nearest word by the optimal string alignment distance. Words are short: nothing
+ * is near to one of more than WORD letters. */
 #include "cli/suggest.h"
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ const char *nearest(const char *word, const char *const *words, size_t n)
 {
     const char *best = NULL;
     size_t length = strlen(word), limit = length / 3 > 1 ? length / 3 : 1;
-    if (length == 0)
+    if (length == 0 || length > WORD)
         return NULL;
     for (size_t i = 0; i < n; i++) {
         if (strncmp(words[i], word, length) == 0)

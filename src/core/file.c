@@ -116,14 +116,18 @@ static int write_and_close(int fd, const char *text, size_t size)
     return cause;
 }
 
-/* A new file beside target; its name replaces *name. The kernel applies the umask,
- * which mkstemp() would not. Returns the descriptor, or -1. */
+/* A new file beside target; its name replaces *name. It is short, so that it fits where
+ * target does. The kernel applies the umask, which mkstemp() would not. Returns the
+ * descriptor, or -1. */
 static int open_beside(const char *target, char **name)
 {
+    const char *slash = strrchr(target, '/');
+    int folder = slash ? (int)(slash - target) + 1 : 0;
     for (unsigned attempt = 0; attempt < 100; attempt++) {
         free(*name);
         *name = NULL;
-        if (asprintf(name, "%s.%ld-%u.tmp", target, (long)getpid(), attempt) < 0) {
+        if (asprintf(name, "%.*s.strata-%ld-%u.tmp", folder, target, (long)getpid(),
+                     attempt) < 0) {
             *name = NULL;
             errno = ENOMEM;
             return -1;

@@ -17,9 +17,11 @@ int read_file(const char *path, size_t limit, char **text, size_t *size,
               struct strata_error *error);
 
 /* Writes a file under a temporary name beside its place and then renames it. A
- * symbolic link is followed, an existing file's permissions are kept, and what is no
- * regular file (a pipe, /dev/stdout) is written to as it is. Not synchronised to the
- * disk: after a power failure the old or an empty file may be there. */
+ * symbolic link is followed (one that leads nowhere is replaced), an existing file's
+ * permissions are kept, and what is no regular file (a pipe, /dev/stdout) is written to
+ * as it is. Fails with STRATA_FAILED; then the old file is as it was and no temporary
+ * one is left. Not synchronised to the disk: after a power failure the old or an empty
+ * file may be there. */
 int write_file(const char *path, const char *text, size_t size, struct strata_error *error);
 
 #endif

@@ -70,7 +70,8 @@ double point_min(const struct point *point);
 double point_median(const struct point *point); /* O(64 n), no allocation */
 
 /* Writes JSON or CSV by the ending of the path; the file appears whole or not at all. */
-int dataset_write(const struct dataset *dataset, const char *path, struct strata_error *error);
+int dataset_write(const struct dataset *dataset, const char *path,
+                  struct strata_error *error);
 
 /* Reads what dataset_write() wrote as JSON. */
 int dataset_read(const char *path, struct dataset **dataset, struct strata_error *error);

@@ -22,6 +22,15 @@ const struct claim *claims_find(const struct claim_list *list, int level)
     return NULL;
 }
 
+const struct claim_tlb *claims_find_tlb(const struct claims *claims, int level,
+                                        uint64_t page)
+{
+    for (int i = 0; i < claims->ntlbs; i++)
+        if (claims->tlbs[i].level == level && claims->tlbs[i].page == page)
+            return &claims->tlbs[i];
+    return NULL;
+}
+
 /* Keeps the list sorted, with the first claim of each level. */
 static void keep(struct claim_list *list, const struct claim *claim)
 {
@@ -222,9 +231,38 @@ int claims_read(const char *root, int cpu, struct claims *claims,
     const char *prefix = live ? "" : root;
     if (cpu < 0)
         cpu = 0;
-    memset(claims, 0, sizeof *claims);
-    if (read_sysfs(prefix, cpu, &claims->os) || read_base_page(prefix, claims) ||
-        read_huge_pages(prefix, claims) || read_hwloc(prefix, live, cpu, &claims->hwloc))
+    *claims = (struct claims){.by = {{.who = "OS"}, {.who = "hwloc"}}};
+    if (read_sysfs(prefix, cpu, &claims->by[0]) || read_base_page(prefix, claims) ||
+        read_huge_pages(prefix, claims) || read_hwloc(prefix, live, cpu, &claims->by[1]))
         return fail(error, STRATA_FAILED, "out of memory while reading what the OS claims");
     return STRATA_OK;
+}
+
+/* The probe loads integers: a cache that they bypass is not there for it. */
+static void keep_cache(struct claims *claims, const struct strata_cache *cache)
+{
+    struct claim claim = {(int)cache->level, cache->size, cache->line, cache->ways};
+    if (cache->kind != STRATA_INSTRUCTION && cache->types & STRATA_INT)
+        keep(&claims->by[0], &claim);
+}
+
+static void keep_tlb(struct claims *claims, const struct strata_tlb *tlb)
+{
+    struct claim_tlb claim = {(int)tlb->level, tlb->page, tlb->entries, tlb->ways};
+    if (tlb->kind != STRATA_INSTRUCTION && claims->ntlbs < STRATA_MAX_TLBS)
+        claims->tlbs[claims->ntlbs++] = claim;
+}
+
+void claims_of_machine(const struct strata_machine *machine, struct claims *claims)
+{
+    *claims = (struct claims){.by = {{.who = "file"}}};
+    for (uint32_t i = 0; i < machine->ncaches; i++)
+        keep_cache(claims, &machine->caches[i]);
+    if (!claims->by[0].n)
+        snprintf(claims->by[0].why, sizeof claims->by[0].why,
+                 "it describes no cache that integers use");
+    for (uint32_t i = 0; i < machine->ntlbs; i++)
+        keep_tlb(claims, &machine->tlbs[i]);
+    keep_page(claims, machine->page);
+    keep_page(claims, machine->huge);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What others say about this machine's memory hierarchy: the operating system (sysfs)
- * and hwloc. Only for comparison: the probe finds its answers by measurement.
+ * What others say about a machine's memory hierarchy: the operating system (sysfs) and
+ * hwloc, or, for a simulated machine, the file that describes it. Only for comparison:
+ * the probe finds its answers by measurement.
  *
  * Only what a load can hit is kept: data and unified caches, of one processor. */
 #ifndef HOST_CLAIMS_H
@@ -19,15 +20,28 @@ struct claim {
 };
 
 struct claim_list {
+    const char *who; /* "OS", "hwloc", "file"; NULL: nobody was asked */
     int n;
     struct claim caches[STRATA_MAX_CACHES]; /* by level, one each */
     char why[160];                          /* why there are none, if n == 0 */
 };
 
+/* A claimed TLB; only machine files have them. */
+struct claim_tlb {
+    int level;
+    uint64_t page;
+    uint32_t entries, ways; /* ways == entries: fully associative */
+};
+
+/* Who claims, in the order of their weight. */
+enum { CLAIMANTS = 2 };
+
 enum { CLAIMS_MAX_PAGES = 8 };
 
 struct claims {
-    struct claim_list os, hwloc;
+    struct claim_list by[CLAIMANTS];
+    int ntlbs;
+    struct claim_tlb tlbs[STRATA_MAX_TLBS]; /* by page, then level */
     int npages;
     uint64_t pages[CLAIMS_MAX_PAGES]; /* bytes, ascending: the base page and huge ones */
 };
@@ -39,7 +53,12 @@ struct claims {
 int claims_read(const char *root, int cpu, struct claims *claims,
                 struct strata_error *error);
 
+/* What the file of a simulated machine says: by[0], the TLBs and the pages. */
+void claims_of_machine(const struct strata_machine *machine, struct claims *claims);
+
 /* The claim for a level, or NULL. */
 const struct claim *claims_find(const struct claim_list *list, int level);
+const struct claim_tlb *claims_find_tlb(const struct claims *claims, int level,
+                                        uint64_t page);
 
 #endif

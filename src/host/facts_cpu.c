@@ -78,11 +78,11 @@ void fact_cores(const char *root, struct fact *fact)
         snprintf(of, sizeof of, " of %d online", on);
     fact_set(fact, limited ? FACT_LIMITED : FACT_GOOD, "%d%s allowed, %d offline", allowed,
              of, off > 0 ? off : 0);
-    if (allowed < 2)
+    if (on > 0 && allowed < on)
+        fact_advise(fact, "'taskset' or the container's cpuset keeps the others away");
+    else if (allowed < 2)
         fact_advise(fact, "with one processor, anything else that runs disturbs a "
                           "measurement: keep the machine quiet");
-    else if (on > 0 && allowed < on)
-        fact_advise(fact, "'taskset' or the container's cpuset keeps the others away");
 }
 
 /* The quota of the cgroup at the root of our view, in processors; 0: none. */
@@ -159,9 +159,13 @@ void fact_smt(const char *root, struct fact *fact)
 void fact_numa(const char *root, struct fact *fact)
 {
     char online[256];
-    int nodes = 1;
+    int nodes = 1; /* a kernel without NUMA has no such file */
     if (!facts_read_line(root, "/sys/devices/system/node/online", online, sizeof online))
         nodes = facts_count_list(online);
+    if (nodes < 1) {
+        fact_set(fact, FACT_UNKNOWN, "the kernel's list of nodes cannot be read");
+        return;
+    }
     fact_set(fact, nodes > 1 ? FACT_LIMITED : FACT_GOOD, "%d node%s", nodes,
              nodes == 1 ? "" : "s");
     if (nodes > 1)
@@ -169,10 +173,13 @@ void fact_numa(const char *root, struct fact *fact)
                           "--membind' to choose one");
 }
 
-/* The name that the hypervisor gives itself: "KVMKVMKVM"; "" if there is none. */
-static void cpuid_name(char name[13])
+/* The name that the hypervisor gives itself: "KVMKVMKVM"; "" if there is none, or if a
+ * captured tree is looked at: this processor knows nothing of that machine. */
+static void cpuid_name(const char *root, char name[13])
 {
     name[0] = '\0';
+    if (root[0])
+        return;
 #if defined(__x86_64__) || defined(__i386__)
     unsigned a, b, c, d;
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c >> 31))
@@ -190,10 +197,25 @@ static void cpuid_name(char name[13])
 #endif
 }
 
+/* The signatures that hypervisors put into CPUID, as people call them. */
+static const char *hypervisor_name(const char *signature)
+{
+    static const struct {
+        const char *signature, *name;
+    } known[] = {
+        {"KVMKVMKVM", "KVM"},    {"Microsoft Hv", "Hyper-V"},   {"VMwareVMware", "VMware"},
+        {"XenVMMXenVMM", "Xen"}, {"TCGTCGTCGTCG", "QEMU, TCG"}, {"bhyve bhyve ", "bhyve"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(known[i].signature, signature) == 0)
+            return known[i].name;
+    return signature;
+}
+
 void fact_hypervisor(const char *root, struct fact *fact)
 {
     char name[13], type[64] = "", product[64] = "";
-    cpuid_name(name);
+    cpuid_name(root, name);
     if (facts_read_line(root, "/sys/hypervisor/type", type, sizeof type))
         facts_read_line(root, "/proc/device-tree/hypervisor/compatible", type, sizeof type);
     facts_read_line(root, "/sys/class/dmi/id/product_name", product, sizeof product);
@@ -202,7 +224,8 @@ void fact_hypervisor(const char *root, struct fact *fact)
         fact_set(fact, FACT_GOOD, "none seen%s%s", product[0] ? ", on " : "", product);
         return;
     }
-    fact_set(fact, FACT_LIMITED, "%s%s%s", which, product[0] ? ", " : "", product);
+    fact_set(fact, FACT_LIMITED, "%s%s%s", hypervisor_name(which), product[0] ? ", " : "",
+             product);
     fact_advise(fact, "caches beyond L2 may be shared with other guests");
 }
 
@@ -220,7 +243,8 @@ void fact_valgrind(const char *root, struct fact *fact)
     line[strcspn(line, "\n")] = '\0';
     if (nothing || status != 0) {
         fact_set(fact, FACT_MISSING, "not found");
-        fact_advise(fact, "strata probe does not need it");
+        fact_advise(fact, "strata probe does not need it; 'sudo apt-get install valgrind' "
+                          "brings it");
         return;
     }
     fact_set(fact, FACT_GOOD, "%s", line);

@@ -102,6 +102,8 @@ void fact_transparent_huge_pages(const char *root, struct fact *fact)
                           "/proc/sys/vm/compact_memory'");
 }
 
+static const char pool_folder[] = "/sys/kernel/mm/hugepages";
+
 /* "hugepages-2048kB" -> 2048; 0: not such a name */
 static uint64_t pool_kilobytes(const char *name)
 {
@@ -109,33 +111,49 @@ static uint64_t pool_kilobytes(const char *name)
     return sscanf(name, "hugepages-%" SCNu64 "kB", &kilobytes) == 1 ? kilobytes : 0;
 }
 
+static int is_pool(const struct dirent *entry)
+{
+    return pool_kilobytes(entry->d_name) != 0;
+}
+
+static int by_size(const struct dirent **a, const struct dirent **b)
+{
+    uint64_t x = pool_kilobytes((*a)->d_name), y = pool_kilobytes((*b)->d_name);
+    return (x > y) - (x < y);
+}
+
+/* Adds "2M: 3 free of 4" to the list; returns how many pages the pool has. */
+static int64_t describe_pool(const char *root, const char *name, char *list, size_t size)
+{
+    char path[512], text[SIZE_TEXT];
+    int64_t pages = 0, unused = 0;
+    size_t used = strlen(list);
+    snprintf(path, sizeof path, "%s/%s/nr_hugepages", pool_folder, name);
+    facts_read_number(root, path, &pages);
+    snprintf(path, sizeof path, "%s/%s/free_hugepages", pool_folder, name);
+    facts_read_number(root, path, &unused);
+    snprintf(list + used, size - used, "%s%s: %" PRId64 " free of %" PRId64,
+             used ? ", " : "", format_size(pool_kilobytes(name) * 1024, text), unused,
+             pages);
+    return pages;
+}
+
 void fact_huge_page_pool(const char *root, struct fact *fact)
 {
-    static const char folder[] = "/sys/kernel/mm/hugepages";
     char path[4096], list[120] = "";
+    struct dirent **pools;
     int64_t all = 0;
-    snprintf(path, sizeof path, "%s%s", root, folder);
-    DIR *dir = opendir(path);
-    if (!dir) {
+    snprintf(path, sizeof path, "%s%s", root, pool_folder);
+    int n = scandir(path, &pools, is_pool, by_size);
+    if (n < 0) {
         fact_set(fact, FACT_MISSING, "none: the kernel has no hugetlb pages");
         return;
     }
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        char text[SIZE_TEXT];
-        int64_t pages = 0, unused = 0;
-        uint64_t kilobytes = pool_kilobytes(entry->d_name);
-        if (!kilobytes)
-            continue;
-        snprintf(path, sizeof path, "%s/%s/nr_hugepages", folder, entry->d_name);
-        facts_read_number(root, path, &pages);
-        snprintf(path, sizeof path, "%s/%s/free_hugepages", folder, entry->d_name);
-        facts_read_number(root, path, &unused);
-        all += pages;
-        snprintf(list + strlen(list), sizeof list - strlen(list),
-                 "%s%s: %" PRId64 " free of %" PRId64, *list ? ", " : "",
-                 format_size(kilobytes * 1024, text), unused, pages);
+    for (int i = 0; i < n; i++) {
+        all += describe_pool(root, pools[i]->d_name, list, sizeof list);
+        free(pools[i]);
     }
-    closedir(dir);
+    free(pools);
     fact_set(fact, all ? FACT_GOOD : FACT_MISSING, "%s", *list ? list : "no sizes");
     if (!all)
         fact_advise(fact, "only needed where transparent huge pages are missing: 'sudo "

@@ -10,6 +10,7 @@
 
 #include "core/fail.h"
 #include "core/units.h"
+#include "core/utf8.h"
 #include "machine/locale.h"
 
 #include <inttypes.h>
@@ -54,7 +55,7 @@ static int bad(const struct check *check, enum section section, uint32_t i,
 static int bad(const struct check *check, enum section section, uint32_t i,
                const char *name, const char *format, ...)
 {
-    char where[320], value[VALUE_TEXT] = "", reason[256];
+    char where[320], value[VALUE_TEXT] = "", clean[VALUE_TEXT], reason[256];
     int key = name ? key_find(section, name) : -1;
     place(check, section, i, key, where, sizeof where);
     if (key >= 0)
@@ -66,8 +67,8 @@ static int bad(const struct check *check, enum section section, uint32_t i,
     va_end(arguments);
     if (key < 0)
         return fail(check->error, STRATA_BAD_INPUT, "%s%s", where, reason);
-    return fail(check->error, STRATA_BAD_INPUT, "%s%s = %s: %s", where, name, value,
-                reason);
+    return fail(check->error, STRATA_BAD_INPUT, "%s%s = %s: %s", where, name,
+                utf8_clean(value, clean, sizeof clean), reason);
 }
 
 static bool power_of_two(uint64_t n)
@@ -75,31 +76,11 @@ static bool power_of_two(uint64_t n)
     return n && (n & (n - 1)) == 0;
 }
 
-/* Well-formed UTF-8 (no overlong forms, no surrogates) without control characters. */
-static bool printable(const char *text)
+/* Well-formed UTF-8 without control characters. */
+static bool printable(const char *name)
 {
-    const unsigned char *p = (const unsigned char *)text;
-    while (*p) {
-        static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-        int more = *p < 0x80       ? 0
-                   : *p >> 5 == 6  ? 1
-                   : *p >> 4 == 14 ? 2
-                   : *p >> 3 == 30 ? 3
-                                   : -1;
-        if (more < 0)
-            return false;
-        uint32_t c = more ? *p & (0x3fu >> more) : *p;
-        p++;
-        for (int n = 0; n < more; n++, p++) {
-            if (*p >> 6 != 2)
-                return false;
-            c = c << 6 | (*p & 0x3f);
-        }
-        if (c < least[more] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) || c < 0x20 ||
-            (c >= 0x7f && c < 0xa0))
-            return false;
-    }
-    return true;
+    char clean[STRATA_NAME_SIZE];
+    return strcmp(utf8_clean(name, clean, sizeof clean), name) == 0;
 }
 
 static int check_counts(const struct check *check)
@@ -124,15 +105,15 @@ static int check_machine_name(const struct check *check)
 {
     const char *name = check->machine->name;
     if (!memchr(name, 0, STRATA_NAME_SIZE))
-        return bad(check, SECTION_MACHINE, 0, NULL, "the name has no end");
+        return bad(check, SECTION_MACHINE, 0, "name", "the name has no end");
     if (!*name)
         return bad(check, SECTION_MACHINE, 0, "name", "the machine needs a name");
     if (strpbrk(name, "#;") || name[0] == ' ' || name[strlen(name) - 1] == ' ')
-        return bad(check, SECTION_MACHINE, 0, NULL,
+        return bad(check, SECTION_MACHINE, 0, "name",
                    "a name has no '#' or ';' in it and no space around it");
     if (!printable(name))
-        return bad(check, SECTION_MACHINE, 0, NULL,
-                   "the name holds bytes that are not printable UTF-8");
+        return bad(check, SECTION_MACHINE, 0, "name",
+                   "holds bytes that are not printable UTF-8");
     return STRATA_OK;
 }
 
@@ -265,9 +246,9 @@ static int check_tlb(const struct check *check, uint32_t i)
 {
     const struct strata_tlb *tlb = &check->machine->tlbs[i];
     char page[SIZE_TEXT];
-    if (!power_of_two(tlb->page) || tlb->page < check->machine->page)
+    if (tlb->page != check->machine->page && tlb->page != check->machine->huge)
         return bad(check, SECTION_TLB, i, "page",
-                   "must be a power of two, and no less than the machine's page of %s",
+                   "must be the machine's page of %s, or what [machine] has as huge",
                    format_size(check->machine->page, page));
     if (tlb->entries % tlb->ways)
         return bad(check, SECTION_TLB, i, "ways",
@@ -460,6 +441,10 @@ static int check_prefetchers(const struct check *check)
         if (c == m->ncaches)
             return bad(check, SECTION_PREFETCH, i, NULL,
                        "[prefetch %s]: there is no [cache %s]", m->prefetchers[i].name,
+                       m->prefetchers[i].name);
+        if (m->caches[c].kind == STRATA_INSTRUCTION)
+            return bad(check, SECTION_PREFETCH, i, NULL,
+                       "[prefetch %s]: an instruction cache has no prefetcher here",
                        m->prefetchers[i].name);
         if (m->prefetchers[i].level != m->caches[c].level)
             return bad(check, SECTION_PREFETCH, i, NULL,

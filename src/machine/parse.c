@@ -10,6 +10,7 @@
  * ends the reading. */
 #include "core/fail.h"
 #include "core/file.h"
+#include "core/utf8.h"
 #include "machine/check.h"
 #include "machine/locale.h"
 
@@ -40,11 +41,12 @@ static int bad_line(struct parser *parser, uint32_t line, const char *format, ..
 
 static int bad_line(struct parser *parser, uint32_t line, const char *format, ...)
 {
-    char reason[400];
+    char raw[400], reason[400];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(reason, sizeof reason, format, arguments);
+    vsnprintf(raw, sizeof raw, format, arguments);
     va_end(arguments);
+    utf8_clean(raw, reason, sizeof reason); /* it may quote binary junk */
     parser->status =
         line ? fail(parser->error, STRATA_BAD_INPUT, "%s:%" PRIu32 ": %s",
                     parser->origin.file, line, reason)

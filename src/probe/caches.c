@@ -60,15 +60,13 @@ static int add_points(struct probing *p, struct series *series, size_t from, siz
     return 0;
 }
 
-/* Adds the points between neighbours whose minima differ by more than a quarter of the
- * least rise that counts. */
+/* Adds the points between neighbours that differ noticeably. */
 static int refine(struct probing *p, struct series *series, size_t n)
 {
-    const double least = 0.3219280949 / 4;
     for (size_t i = 0; i + 1 < series->npoints; i++) {
         const struct point *a = &series->points[i], *b = a + 1;
         double from = a->x, to = b->x;
-        if (fabs(log2(point_min(b) / point_min(a))) <= least)
+        if (!noticeable(point_min(a), point_min(b)))
             continue;
         for (size_t j = 0; j < n; j++)
             if (grid(j) > from && grid(j) < to) {
@@ -174,19 +172,47 @@ static void keep_findings(struct series *series, const struct levels *levels,
     series_set_density(series, bins, DENSITY_BINS);
 }
 
+/* Repeats the points that matter for a capacity: around the foot of each rise, up to its
+ * half. Returns how many were visited, or -1. */
+static long sweep_feet(struct probing *p, const struct string *string, struct series *series)
+{
+    struct edge edges[MAX_LEVELS];
+    struct levels levels;
+    long visited = 0;
+    size_t count = find_edges(series, NULL, edges, &levels, NULL);
+    if (!count) {
+        out_of_memory(p);
+        return -1;
+    }
+    for (size_t i = 0; i + 1 < count; i++) {
+        long now = sweep_once(p, string, series, LEAST, edges[i].effective / M_SQRT2,
+                              fmax(edges[i].half, edges[i].effective * M_SQRT2));
+        if (now < 0)
+            return -1;
+        visited += now;
+    }
+    return visited;
+}
+
 static int measure(struct probing *p, struct series *series)
 {
     struct string string = {build_cache, BASE_PAGES, 0, 0};
     size_t n = grid_size((double)p->runner->ground[BASE_PAGES].bytes / 2);
     int status = add_points(p, series, 0, n, PER_OCTAVE / 2);
-    if (!status && sweep_once(p, &string, series, 1, 0, INFINITY) < 0)
-        status = p->error->status;
-    for (int i = 0; i < 2 && !status; i++) {
-        status = refine(p, series, n);
-        if (!status && sweep_once(p, &string, series, 1, 0, INFINITY) < 0)
-            status = p->error->status;
+    for (int i = 0; i < 3 && !status; i++) {
+        if (sweep_once(p, &string, series, 1, 0, INFINITY) < 0)
+            return p->error->status;
+        if (i < 2)
+            status = refine(p, series, n);
     }
-    return status ? status : sweep(p, &string, series, LEAST, MOST_PASSES);
+    for (int pass = 0; pass < MOST_PASSES && !status; pass++) {
+        long visited = sweep_feet(p, &string, series);
+        if (visited < 0)
+            return p->error->status;
+        if (!visited || !time_left(p, (double)(pass + 1) / MOST_PASSES))
+            break;
+    }
+    return status;
 }
 
 int probe_caches(struct probing *p)

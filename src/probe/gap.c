@@ -3,11 +3,10 @@
  * The first cache by the gap test: ways, capacity and line.
  *
  * Locations k bytes apart fall into one set when k is a multiple of the way size; one more
- * of them than there are ways, and they miss. So for each k the least number that misses is
- * found; the least of these over all k is ways + 1, and the least such k is the way size.
- * Every walk is compared with a control of the same pages, so that a TLB is not taken for a
- * cache. An answer must hold for the doubled and quadrupled gap, too: those are multiples
- * of the way size as well. */
+ * of them than there are ways, and they miss. So for growing k the least number that misses is
+ * found. The way size is the first k whose multiples all miss from the same number on: a
+ * smaller one that shares a factor with it has multiples that miss earlier. Every walk is
+ * compared with a control of the same pages, so that a TLB is not taken for a cache. */
 #include "probe/probing.h"
 
 #include <math.h>
@@ -15,7 +14,6 @@
 
 enum {
     MOST = 64,    /* ways that can be told from full associativity */
-    GAPS = 64,    /* gaps tried at the most */
     TRIALS = 3,   /* for a decision in the search */
     CONFIRM = 10, /* for the confidence of the answer */
 };
@@ -65,52 +63,58 @@ static int least_conflict(struct probing *p, uint64_t k, size_t *least)
     return 0;
 }
 
-struct gaps {
-    size_t n;
-    uint64_t k[GAPS];
-    size_t least[GAPS];
-};
-
-/* Odd multiples of powers of two, ascending: way sizes of real and of odd caches. */
-static void list_gaps(struct gaps *gaps, double most)
+/* Way sizes of real and of odd caches: odd multiples of powers of two. */
+static bool plausible(uint64_t k)
 {
-    gaps->n = 0;
-    for (uint64_t k = 256; (double)k <= most && gaps->n < GAPS; k += 256) {
-        uint64_t odd = k;
-        while (odd % 2 == 0)
-            odd /= 2;
-        if (odd <= 7)
-            gaps->k[gaps->n++] = k;
+    while (k % 2 == 0)
+        k /= 2;
+    return k <= 7;
+}
+
+/* Whether the multiples of gap k conflict from the same number on, as those of a way size
+ * do. Those of a gap that only shares a factor with the way size do not. */
+static int multiples_agree(struct probing *p, uint64_t k, uint64_t most, size_t least, bool *agree)
+{
+    static const int times[] = {2, 3, 5, 7, 4};
+    bool above = true, below = false;
+    int status = 0;
+    *agree = true;
+    for (size_t i = 0; i < sizeof times / sizeof *times && *agree; i++) {
+        uint64_t multiple = k * (uint64_t)times[i];
+        if (multiple > most)
+            continue;
+        status = conflict(p, least, multiple, 0, &above);
+        if (!status)
+            status = conflict(p, least - 1, multiple, 0, &below);
+        if (status)
+            return status;
+        *agree = above && !below;
     }
+    return 0;
 }
 
-static size_t find_gap(const struct gaps *gaps, uint64_t k)
+/* The smallest gap that conflicts together with its multiples, and from which number on; 0
+ * if there is none. */
+static int find_gap(struct probing *p, uint64_t most, uint64_t *gap, size_t *n)
 {
-    size_t i = 0;
-    while (i < gaps->n && gaps->k[i] != k)
-        i++;
-    return i;
-}
-
-/* Whether the double and quadruple of gap i say the same (as far as they were tried). */
-static bool multiples_agree(const struct gaps *gaps, size_t i)
-{
-    for (int m = 2; m <= 4; m *= 2) {
-        size_t j = find_gap(gaps, m * gaps->k[i]);
-        if (j < gaps->n && gaps->least[j] != gaps->least[i])
-            return false;
+    bool agree;
+    *gap = 0;
+    for (uint64_t k = 256; k <= most; k += 256) {
+        if (!plausible(k))
+            continue;
+        if (!time_left(p, (double)k / (double)most))
+            break;
+        int status = least_conflict(p, k, n);
+        if (!status && *n)
+            status = multiples_agree(p, k, most, *n, &agree);
+        if (status)
+            return status;
+        if (*n && agree) {
+            *gap = k;
+            break;
+        }
     }
-    return true;
-}
-
-static size_t choose_gap(const struct gaps *gaps)
-{
-    size_t best = gaps->n;
-    for (size_t i = 0; i < gaps->n; i++)
-        if (gaps->least[i] && multiples_agree(gaps, i) &&
-            (best == gaps->n || gaps->least[i] < gaps->least[best]))
-            best = i;
-    return best;
+    return 0;
 }
 
 static int find_line(struct probing *p, size_t n, uint64_t k, struct strata_value *line)
@@ -128,20 +132,6 @@ static int find_line(struct probing *p, size_t n, uint64_t k, struct strata_valu
     }
     *line = unknown("no offset within a page ends the conflict");
     return 0;
-}
-
-/* The chance that the two samples differ as they do if they were really alike: of all
- * orders, those in which every one of `high` lies above every one of `low`, counted as the
- * share of pairs in the wrong order grows. Exact for complete separation. */
-static double separation(const double *low, const double *high, size_t n)
-{
-    double orders = 1, wrong = 0;
-    for (size_t i = 1; i <= n; i++)
-        orders *= (double)(n + i) / (double)i;
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++)
-            wrong += low[i] >= high[j];
-    return fmin(1, exp2(wrong) / orders);
 }
 
 /* Confidence that n locations conflict and n - 1 do not. */
@@ -164,27 +154,15 @@ static int confirm(struct probing *p, size_t n, uint64_t k, uint64_t o, double *
 int probe_gap(struct probing *p)
 {
     struct strata_probed_cache *l1 = &p->probed->caches[0];
-    struct gaps gaps;
     const char *why = "no gap up to %d locations conflicts: more ways than that, or an index "
                       "by physical address";
-    int status = 0;
-    l1->ways = unknown(why, MOST);
-    l1->line = unknown(why, MOST);
-    l1->size = unknown(why, MOST);
-    memset(&gaps, 0, sizeof gaps);
-    list_gaps(&gaps, fmin(256 << 10, (double)p->runner->ground[BASE_PAGES].bytes / (MOST + 4)));
-    for (size_t i = 0; i < gaps.n; i++) {
-        if (!time_left(p, (double)i / (double)gaps.n))
-            break;
-        status = least_conflict(p, gaps.k[i], &gaps.least[i]);
-        if (status)
-            return status;
-    }
-    size_t best = choose_gap(&gaps);
-    if (best == gaps.n)
-        return 0;
-    size_t n = gaps.least[best];
-    uint64_t k = gaps.k[best];
+    double most = fmin(256 << 10, (double)p->runner->ground[BASE_PAGES].bytes / (MOST + 4));
+    uint64_t k;
+    size_t n;
+    l1->ways = l1->line = l1->size = unknown(why, MOST);
+    int status = find_gap(p, (uint64_t)most, &k, &n);
+    if (status || !k)
+        return status;
     double confidence, ways = (double)n - 1, size = ways * (double)k;
     status = confirm(p, n, k, 0, &confidence);
     if (status)

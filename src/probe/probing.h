@@ -48,8 +48,12 @@ int try_string(struct probing *p, const struct string *string, double x, double 
 int try_best(struct probing *p, const struct string *string, double x, size_t n,
              double *cycles);
 
-/* Adds one observation at every point of the series whose minimum has not settled: that
- * has fewer than `least` observations or that reached a new minimum in the last `least`.
+/* Whether two costs differ by more than rounding to cycles hides and by more than a quarter
+ * of the least rise from one level to the next. */
+bool noticeable(double a, double b);
+
+/* Adds one observation at every point of the series whose minimum has not settled: one that
+ * fell noticeably in the last `least` observations, unless it is level with its neighbours.
  * Returns how many were visited, or -1 on failure. */
 long sweep_once(struct probing *p, const struct string *string, struct series *series,
                 size_t least, double from, double to);
@@ -64,12 +68,27 @@ int series_curve(const struct series *series, struct rng *half, double **x, doub
 
 /* Answers. */
 struct strata_value known(double value, double low, double high, double confidence);
+struct strata_value in_ns(const struct probing *p, struct strata_value cycles);
 struct strata_value unknown(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void note(struct probing *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The chance of being right after k agreeing ones of n independent tries: the rule of
  * succession. */
 double agreement(size_t k, size_t n);
+
+/* Whether string a at xa is slower than b at xb by about `amount` cycles, or alike. */
+struct decision {
+    bool slower;
+    bool sure; /* the test came to its end: wrong in less than one of 200 */
+    double by; /* cycles, the median */
+};
+int decide_slower(struct probing *p, const struct string *a, double xa, const struct string *b,
+                  double xb, double amount, struct decision *decision);
+
+/* The chance that two samples differ as they do if they were really alike: of all orders,
+ * those in which every one of `high` lies above every one of `low`, counted as the share of
+ * pairs in the wrong order grows. Exact for complete separation. */
+double separation(const double *low, const double *high, size_t n);
 
 /* The parts. Each returns 0, or a status with the error filled in. */
 int probe_gap(struct probing *p);

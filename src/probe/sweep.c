@@ -67,20 +67,47 @@ int try_best(struct probing *p, const struct string *string, double x, size_t n,
     return 0;
 }
 
-/* Whether the minimum fell, by more than rounding to cycles would hide, within the last
- * `least` observations. */
+enum {
+    FEW = 2,   /* observations are enough where the curve is level */
+    ALIKE = 3, /* are enough if they are alike */
+};
+
+bool noticeable(double a, double b)
+{
+    return fabs(a - b) > 0.5 && fabs(log2(a / b)) > LEAST_RISE / 4;
+}
+
+static bool alike(const struct point *point)
+{
+    double most = 0;
+    for (size_t i = 0; i < point->n; i++)
+        most = fmax(most, point->y[i]);
+    return !noticeable(point_min(point), most);
+}
+
+/* Whether the minimum did not fall noticeably within the last `least` observations. */
 static bool settled(const struct point *point, size_t least)
 {
     double before = INFINITY, after = INFINITY;
-    if (point->n < least)
-        return false;
+    if (point->n <= least)
+        return point->n >= ALIKE && alike(point);
     for (size_t i = 0; i < point->n; i++) {
         if (i + least < point->n)
             before = fmin(before, point->y[i]);
         else
             after = fmin(after, point->y[i]);
     }
-    return point->n > least ? after > before - 0.5 : false;
+    return after > before || !noticeable(after, before);
+}
+
+/* Whether the minimum at i does not differ noticeably from its neighbours'. */
+static bool level_ground(const struct series *series, size_t i)
+{
+    double here = point_min(&series->points[i]);
+    for (size_t j = i ? i - 1 : 0; j <= i + 1 && j < series->npoints; j++)
+        if (!series->points[j].n || noticeable(point_min(&series->points[j]), here))
+            return false;
+    return true;
 }
 
 long sweep_once(struct probing *p, const struct string *string, struct series *series,
@@ -90,10 +117,11 @@ long sweep_once(struct probing *p, const struct string *string, struct series *s
     for (size_t i = 0; i < series->npoints; i++) {
         struct point *point = &series->points[i];
         double cycles;
-        if (point->x < from || point->x > to || settled(point, least))
+        if (point->x < from || point->x > to || settled(point, least) ||
+            (point->n >= FEW && level_ground(series, i)))
             continue;
         if (point->n && !time_left(p, (double)i / (double)series->npoints))
-            return visited; /* but every point is visited once */
+            continue; /* but every point is visited once */
         if (p->stopped)
             return visited;
         if (try_string(p, string, point->x, &cycles))
@@ -147,6 +175,14 @@ struct strata_value known(double value, double low, double high, double confiden
 {
     return (struct strata_value){
         .known = true, .value = value, .low = low, .high = high, .confidence = confidence};
+}
+
+struct strata_value in_ns(const struct probing *p, struct strata_value cycles)
+{
+    cycles.value *= p->runner->cycle_ns;
+    cycles.low *= p->runner->cycle_ns;
+    cycles.high *= p->runner->cycle_ns;
+    return cycles;
 }
 
 struct strata_value unknown(const char *format, ...)

@@ -15,6 +15,7 @@ void refs_release(struct refs *refs)
 static int refs_reserve(struct refs *refs, size_t n)
 {
     refs->n = 0;
+    refs->ramp = false;
     if (n <= refs->capacity)
         return 0;
     uint64_t *at = realloc(refs->at, n * sizeof *at);
@@ -45,12 +46,12 @@ static int place(const struct ground *ground, struct rng *rng, uint64_t bytes, u
     return 0;
 }
 
-/* The column of the ith visit, out of `columns`. Multiples of the golden ratio spread evenly
- * however many of them there are and whatever power of two of the page number is taken
- * along into a cache's index, so that the lines of a string fill the sets evenly. */
-static uint64_t golden_column(size_t i, size_t columns)
+/* The column of the ith of a run of pages, out of `columns`: a diagonal that moves on by one
+ * after every `columns` pages. Whatever low bits of the page number go into a cache's index,
+ * the lines fill its sets evenly: a level is full before any of its sets overflows. */
+static uint64_t diagonal(size_t i, size_t columns)
 {
-    return ((uint64_t)(uint32_t)(i * 0x9e3779b9u) * columns) >> 32;
+    return (i + i / columns) % columns;
 }
 
 int refs_gap(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n, uint64_t k,
@@ -76,7 +77,7 @@ int refs_gap_control(struct refs *refs, const struct ground *ground, struct rng 
         return -1;
     for (size_t i = 0; i < n; i++)
         refs->at[i] = start + i * k / ground->page * ground->page +
-                      golden_column(i, ground->page / GRAIN) * GRAIN;
+                      diagonal(i, ground->page / GRAIN) * GRAIN;
     refs->n = n;
     refs_shuffle(refs->at, n, rng);
     return 0;
@@ -88,16 +89,25 @@ int refs_cache(struct refs *refs, const struct ground *ground, struct rng *rng, 
     return refs_sparse(refs, ground, rng, k, 1, block);
 }
 
+/* The sum of the digits of r in base `base`, modulo that base: it takes all values evenly
+ * over the rows that share any low bits of r, and so the sets of any cache. */
+static uint64_t digits(uint64_t r, uint64_t base)
+{
+    uint64_t sum = 0;
+    for (; r && base > 1; r /= base)
+        sum += r % base;
+    return base > 1 ? sum % base : 0;
+}
+
 int refs_sparse(struct refs *refs, const struct ground *ground, struct rng *rng, uint64_t k,
                 size_t skip, size_t block)
 {
-    uint64_t start, line = ground->line;
-    size_t n = k / line, lines_per_page = ground->page / line;
-    if (skip > lines_per_page)
-        skip = lines_per_page;
-    size_t per_page = lines_per_page / skip;
-    size_t pages = (n + per_page - 1) / per_page, blocks = (pages + block - 1) / block;
-    if (n == 0 || refs_reserve(refs, n + blocks) || place(ground, rng, pages * ground->page, &start))
+    enum { ROW = 4096 }; /* bytes: the smallest page */
+    uint64_t start, line = ground->line, row = ROW / line;
+    size_t n = k / line, per_row = row / skip;
+    size_t per_block = block * (ground->page / ROW ? ground->page / ROW : 1) * per_row;
+    size_t rows = (n + per_row - 1) / per_row, blocks = (n + per_block - 1) / per_block;
+    if (n == 0 || refs_reserve(refs, n + blocks) || place(ground, rng, rows * ROW, &start))
         return -1;
 
     /* The blocks are visited in random order; the order is kept in the tail of the array. */
@@ -107,12 +117,11 @@ int refs_sparse(struct refs *refs, const struct ground *ground, struct rng *rng,
     refs_shuffle(order, blocks, rng);
 
     for (size_t b = 0; b < blocks; b++) {
-        size_t first = refs->n, i = order[b] * block * per_page;
-        size_t end = i + block * per_page < n ? i + block * per_page : n;
+        size_t first = refs->n, i = order[b] * per_block;
+        size_t end = i + per_block < n ? i + per_block : n;
         for (; i < end; i++) {
-            size_t page = i / per_page;
-            uint64_t column = (i % per_page) * skip + page % skip;
-            refs->at[refs->n++] = start + page * ground->page + column * line;
+            size_t r = i / per_row;
+            refs->at[refs->n++] = start + r * ROW + (i % per_row * skip + digits(r, skip)) * line;
         }
         refs_shuffle(refs->at + first, refs->n - first, rng);
     }
@@ -129,10 +138,28 @@ int refs_tlb(struct refs *refs, const struct ground *ground, struct rng *rng, si
         return -1;
     for (size_t i = 0; i < pages; i++)
         for (size_t j = 0; j < n; j++) {
-            uint64_t column = (golden_column(i, lines) + j * lines / n) % lines;
+            uint64_t column = (diagonal(i, lines) + j * lines / n) % lines;
             refs->at[refs->n++] = start + i * ground->page + column * ground->line;
         }
     refs_shuffle(refs->at, refs->n, rng);
+    return 0;
+}
+
+int refs_folded(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n,
+                size_t pages)
+{
+    uint64_t start;
+    size_t lines = ground->page / ground->line;
+    if (pages > n || refs_reserve(refs, n) || place(ground, rng, pages * ground->page, &start))
+        return -1;
+    for (size_t i = 0; i < pages; i++)
+        refs->at[i] = i;
+    refs_shuffle(refs->at, pages, rng);
+    for (size_t i = n; i-- > 0;) {
+        uint64_t page = refs->at[i % pages];
+        refs->at[i] = start + page * ground->page + diagonal(i / pages * pages + page, lines) * ground->line;
+    }
+    refs->n = n;
     return 0;
 }
 
@@ -146,7 +173,7 @@ int refs_tlb_gap(struct refs *refs, const struct ground *ground, struct rng *rng
         return -1;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < groups; j++) {
-            uint64_t column = golden_column(refs->n, lines);
+            uint64_t column = diagonal(refs->n, lines);
             refs->at[refs->n++] =
                 start + (i * stride + j) * ground->page + column * ground->line;
         }
@@ -155,7 +182,7 @@ int refs_tlb_gap(struct refs *refs, const struct ground *ground, struct rng *rng
 }
 
 int refs_line(struct refs *refs, const struct ground *ground, struct rng *rng, uint64_t n,
-              uint64_t s)
+              uint64_t s, size_t block)
 {
     uint64_t start;
     size_t half = (n + ground->page - 1) / ground->page;
@@ -163,32 +190,35 @@ int refs_line(struct refs *refs, const struct ground *ground, struct rng *rng, u
     if (!stripes || refs_reserve(refs, 2 * half * stripes) ||
         place(ground, rng, 2 * half * ground->page, &start))
         return -1;
-    for (size_t pattern = 0; pattern < 2; pattern++) {
-        size_t first = refs->n;
-        for (size_t i = 0; i < half; i++)
-            for (size_t j = 0; j < stripes; j++)
-                refs->at[refs->n++] = start + (pattern * half + i) * ground->page +
-                                      (2 * j + pattern) * s;
-        refs_shuffle(refs->at + first, refs->n - first, rng);
+    for (size_t page = 0, first = 0; page < 2 * half; page++) {
+        size_t pattern = page >= half;
+        for (size_t j = 0; j < stripes; j++)
+            refs->at[refs->n++] = start + page * ground->page + (2 * j + pattern) * s;
+        if (page % half % block == block - 1 || page % half == half - 1) {
+            refs_shuffle(refs->at + first, refs->n - first, rng);
+            first = refs->n;
+        }
     }
+    refs->ramp = true;
     return 0;
 }
 
-int refs_pair(struct refs *refs, const struct ground *ground, struct rng *rng, uint64_t k,
-              uint64_t d)
+int refs_pair(struct refs *refs, const struct ground *ground, struct rng *rng, size_t chunks,
+              uint64_t d, bool both)
 {
-    uint64_t start, chunk = 2 * d;
-    size_t chunks = k / chunk;
-    if (!chunks || refs_reserve(refs, 2 * chunks) || place(ground, rng, k, &start))
+    uint64_t start;
+    size_t visits = both ? 2 : 1;
+    if (!chunks || refs_reserve(refs, visits * chunks) ||
+        place(ground, rng, chunks * 2 * d, &start))
         return -1;
     for (size_t i = 0; i < chunks; i++)
-        refs->at[i] = start + i * chunk;
+        refs->at[i] = start + i * 2 * d;
     refs_shuffle(refs->at, chunks, rng);
-    for (size_t i = chunks; i-- > 0;) {
+    for (size_t i = chunks; both && i-- > 0;) {
         uint64_t first = refs->at[i];
         refs->at[2 * i] = first;
         refs->at[2 * i + 1] = first + d;
     }
-    refs->n = 2 * chunks;
+    refs->n = visits * chunks;
     return 0;
 }

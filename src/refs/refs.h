@@ -15,12 +15,14 @@
 
 #include "core/rng.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct refs {
     size_t n, capacity;
     uint64_t *at; /* n offsets */
+    bool ramp;    /* to be warmed up by walks of growing length, each from the start */
 };
 
 /* Where strings may lie. `line` is the spacing of references that are meant to touch
@@ -60,6 +62,12 @@ int refs_sparse(struct refs *refs, const struct ground *ground, struct rng *rng,
 int refs_tlb(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n,
              size_t pages);
 
+/* The TLB string's control: n lines, as T(1, n) has, folded into fewer pages that are
+ * visited in the same order again and again, so that none is visited soon after itself.
+ * What T costs more than this is due to its pages. */
+int refs_folded(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n,
+                size_t pages);
+
 /* TLB gap string: `n` pages that are `stride` pages apart, in each of `groups` neighbouring
  * such rows, one line each: n > ways misses in a TLB whose sets divide `stride`. */
 int refs_tlb_gap(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n,
@@ -68,15 +76,17 @@ int refs_tlb_gap(struct refs *refs, const struct ground *ground, struct rng *rng
 /* Line size string L(n, s): pattern A is the first word of every even stripe of s bytes in
  * one run of pages of n bytes, pattern B that of every odd stripe in a second such run; all
  * of A is visited, then all of B. While s is below the line size, they need every line of
- * 2n bytes; from then on each leaves holes into which the other fits, and n bytes do. */
+ * 2n bytes; from then on each leaves holes into which the other fits, and n bytes do. Visits
+ * are random within `block` pages, as those of C(k). It is warmed up in growing parts, so that
+ * what fits drives out what was only prefetched. */
 int refs_line(struct refs *refs, const struct ground *ground, struct rng *rng, uint64_t n,
-              uint64_t s);
+              uint64_t s, size_t block);
 
-/* Pair string P(k, d): in k bytes, random chunks of 2d bytes, each visited at its start and
- * at once again d bytes further. The second visit is cheap while d is within what the
- * first one brought in. */
-int refs_pair(struct refs *refs, const struct ground *ground, struct rng *rng, uint64_t k,
-              uint64_t d);
+/* Pair string P(chunks, d): chunks of 2d bytes in random order, each visited at its start
+ * and, if `both`, at once again d bytes further. That second visit is cheap while d is
+ * within what the first one brought in. */
+int refs_pair(struct refs *refs, const struct ground *ground, struct rng *rng, size_t chunks,
+              uint64_t d, bool both);
 
 /* Shuffles p[0..n). */
 void refs_shuffle(uint64_t *p, size_t n, struct rng *rng);

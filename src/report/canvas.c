@@ -11,6 +11,15 @@
 #include <string.h>
 #include <strings.h>
 
+/* fontconfig keeps what it looked up for the life of the process. */
+#ifdef __SANITIZE_ADDRESS__
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libfontconfig\n";
+}
+#endif
+
 enum { PNG_SCALE = 2 }; /* legible on dense screens and in print */
 
 struct canvas {
@@ -65,9 +74,10 @@ int canvas_open(const char *path, double width, double height, struct canvas **c
 {
     bool png = ends_in(path, ".png");
     if (!png && !ends_in(path, ".svg"))
-        return fail(error, STRATA_BAD_INPUT,
-                    "%s: a plot is drawn as .svg or .png; give the file one of these endings",
-                    path);
+        return fail(
+            error, STRATA_BAD_INPUT,
+            "%s: a plot is drawn as .svg or .png; give the file one of these endings",
+            path);
     struct canvas *made = calloc(1, sizeof *made);
     if (!made)
         return fail(error, STRATA_FAILED, "%s: out of memory", path);
@@ -166,7 +176,8 @@ int canvas_save(struct canvas *canvas, const char *path, const char *title,
 static void set_ink(struct canvas *canvas, struct ink ink)
 {
     cairo_set_source_rgba(canvas->cairo, (ink.rgb >> 16 & 0xff) / 255.0,
-                          (ink.rgb >> 8 & 0xff) / 255.0, (ink.rgb & 0xff) / 255.0, ink.alpha);
+                          (ink.rgb >> 8 & 0xff) / 255.0, (ink.rgb & 0xff) / 255.0,
+                          ink.alpha);
 }
 
 void canvas_box(struct canvas *canvas, double x, double y, double width, double height,
@@ -207,8 +218,8 @@ void canvas_path(struct canvas *canvas, const double *x, const double *y, size_t
     cairo_stroke(canvas->cairo);
 }
 
-void canvas_area(struct canvas *canvas, const double *x, const double *y, size_t n, double from,
-                 struct ink fill)
+void canvas_area(struct canvas *canvas, const double *x, const double *y, size_t n,
+                 double from, struct ink fill)
 {
     if (!n)
         return;
@@ -263,13 +274,13 @@ double canvas_text_width(struct canvas *canvas, const char *text, struct font fo
 
 static double shift(struct canvas *canvas, const char *text, struct font font)
 {
-    return font.align == ALIGN_LEFT
-               ? 0
-               : canvas_text_width(canvas, text, font) / (font.align == ALIGN_CENTRE ? 2 : 1);
+    return font.align == ALIGN_LEFT ? 0
+                                    : canvas_text_width(canvas, text, font) /
+                                          (font.align == ALIGN_CENTRE ? 2 : 1);
 }
 
-void canvas_text(struct canvas *canvas, double x, double y, const char *text, struct font font,
-                 struct ink ink)
+void canvas_text(struct canvas *canvas, double x, double y, const char *text,
+                 struct font font, struct ink ink)
 {
     double left = x - shift(canvas, text, font);
     set_font(canvas, font);

@@ -49,8 +49,8 @@ void canvas_line(struct canvas *canvas, double x0, double y0, double x1, double 
 /* A connected line through n points, and the area between it and x == from. */
 void canvas_path(struct canvas *canvas, const double *x, const double *y, size_t n,
                  double width, struct ink ink);
-void canvas_area(struct canvas *canvas, const double *x, const double *y, size_t n, double from,
-                 struct ink fill);
+void canvas_area(struct canvas *canvas, const double *x, const double *y, size_t n,
+                 double from, struct ink fill);
 
 /* Collects dots, then draws them all at once (which costs far less in an SVG). */
 void canvas_dot(struct canvas *canvas, double x, double y);
@@ -61,8 +61,8 @@ void canvas_clip(struct canvas *canvas, double x, double y, double width, double
 void canvas_unclip(struct canvas *canvas);
 
 /* y is the base line. */
-void canvas_text(struct canvas *canvas, double x, double y, const char *text, struct font font,
-                 struct ink ink);
+void canvas_text(struct canvas *canvas, double x, double y, const char *text,
+                 struct font font, struct ink ink);
 void canvas_text_up(struct canvas *canvas, double x, double y, const char *text,
                     struct font font, struct ink ink); /* read upwards */
 double canvas_text_width(struct canvas *canvas, const char *text, struct font font);

@@ -6,6 +6,7 @@
  * Bytes and counts are whole numbers; a time that is whole is written without a point. */
 #include "core/utf8.h"
 #include "dataset/dataset.h"
+#include "host/claims.h"
 #include "report/params.h"
 #include "report/probe_report.h"
 
@@ -165,7 +166,7 @@ static json_t *seed_json(uint64_t seed)
     return json_string(digits);
 }
 
-/* null, with a reason, where there is no processor or no version to name. */
+/* null, with a reason, where there is no processor, huge page or version to name. */
 static int set_run(json_t *object, const struct strata_probed *probed)
 {
     json_t *why = json_object();
@@ -173,6 +174,8 @@ static int set_run(json_t *object, const struct strata_probed *probed)
     int bad = set_number(object, "cpu", probed->cpu >= 0 ? probed->cpu : NAN);
     if (probed->cpu < 0)
         bad |= set_text(why, "cpu", "the machine is simulated");
+    if (!probed->huge)
+        bad |= set_text(why, "huge", "a program gets no huge pages here");
     bad |= json_object_set_new(object, "seed", seed_json(probed->seed));
     bad |= set_number(object, "seconds", probed->seconds);
     bad |= set_number(object, "cycle_ns", probed->cycle_ns);
@@ -202,4 +205,63 @@ json_t *probe_json(const struct strata_probed *probed)
     bad |= json_object_set_new(object, "notes", notes_json(probed));
     bad |= set_run(object, probed);
     return finish(object, bad);
+}
+
+/* 0 stands for what is not claimed. */
+static int set_claim(json_t *object, const char *key, uint64_t figure)
+{
+    return set_number(object, key, figure ? (double)figure : NAN);
+}
+
+static json_t *claimed_caches_json(const struct claim_list *list)
+{
+    json_t *array = json_array();
+    int bad = !array;
+    for (int i = 0; !bad && i < list->n; i++) {
+        json_t *object = json_object();
+        bad |= set_number(object, "level", list->caches[i].level);
+        bad |= set_claim(object, "size", list->caches[i].size);
+        bad |= set_claim(object, "line", list->caches[i].line);
+        bad |= set_claim(object, "ways", list->caches[i].ways);
+        bad |= json_array_append_new(array, object);
+    }
+    return finish(array, bad);
+}
+
+static json_t *claimed_tlbs_json(const struct claims *claims)
+{
+    json_t *array = json_array();
+    int bad = !array;
+    for (int i = 0; !bad && i < claims->ntlbs; i++) {
+        json_t *object = json_object();
+        bad |= set_number(object, "level", claims->tlbs[i].level);
+        bad |= set_number(object, "page", (double)claims->tlbs[i].page);
+        bad |= set_claim(object, "entries", claims->tlbs[i].entries);
+        bad |= set_claim(object, "ways", claims->tlbs[i].ways);
+        bad |= json_array_append_new(array, object);
+    }
+    return finish(array, bad);
+}
+
+/* What one of them says; only a machine file (the first) says anything of TLBs. */
+static json_t *claimant_json(const struct claims *claims, int i)
+{
+    const struct claim_list *list = &claims->by[i];
+    json_t *object = json_object();
+    int bad = set_text(object, "by", list->who);
+    bad |= json_object_set_new(object, "caches", claimed_caches_json(list));
+    if (!list->n)
+        bad |= set_text(object, "why", list->why);
+    if (i == 0 && claims->ntlbs)
+        bad |= json_object_set_new(object, "tlbs", claimed_tlbs_json(claims));
+    return finish(object, bad);
+}
+
+json_t *claims_json(const struct claims *claims)
+{
+    json_t *array = json_array();
+    int bad = !array;
+    for (int i = 0; i < CLAIMANTS && claims->by[i].who; i++)
+        bad |= json_array_append_new(array, claimant_json(claims, i));
+    return finish(array, bad);
 }

@@ -40,6 +40,13 @@ void probe_picture(FILE *out, const struct strata_probed *probed, bool colour, i
  * NULL: out of memory. */
 json_t *probe_json(const struct strata_probed *probed);
 
+/* The "claims" of --compare: an array with a row for each who was asked. */
+json_t *claims_json(const struct claims *claims);
+
+/* How a machine was measured and which of its parameters are assumed, for the top of a
+ * machine file. The caller frees it; NULL: out of memory. */
+char *probe_comment(const struct strata_probed *probed);
+
 /* To a file, which appears whole or not at all. */
 int probe_header(const struct strata_probed *probed, const char *path,
                  struct strata_error *error);

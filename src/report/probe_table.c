@@ -74,7 +74,7 @@ static void put_heading(struct grid *grid, const char *const *names)
 }
 
 static void print_caches(FILE *out, const struct strata_probed *probed,
-                         const struct style *style)
+                         const struct style *style, int width)
 {
     static const char *const names[] = {"",     "size",    "usable", "line",
                                         "ways", "latency", "",       NULL};
@@ -99,7 +99,7 @@ static void print_caches(FILE *out, const struct strata_probed *probed,
     grid_set(&grid, 0, "memory");
     put(&grid, 5, &probed->memory_cycles, cycles_text, style);
     put(&grid, 6, &probed->memory_ns, ns_text, style);
-    grid_print(out, &grid, style);
+    grid_print(out, &grid, style, width);
 }
 
 static void put_tlb(struct grid *grid, const struct strata_probed_tlb *tlb,
@@ -123,7 +123,7 @@ static void put_tlb(struct grid *grid, const struct strata_probed_tlb *tlb,
 }
 
 static void print_tlbs(FILE *out, const struct strata_probed *probed,
-                       const struct style *style)
+                       const struct style *style, int width)
 {
     static const char *const names[] = {"",           "entries", "reach", "ways",
                                         "miss costs", "",        "",      NULL};
@@ -132,7 +132,7 @@ static void print_tlbs(FILE *out, const struct strata_probed *probed,
     for (int i = 0; i < tlb_count(probed); i++)
         put_tlb(&grid, &probed->tlbs[i], style);
     if (grid.rows > 1)
-        grid_print(out, &grid, style);
+        grid_print(out, &grid, style, width);
 }
 
 /* "L2 line: not known: prefetching hides it." */
@@ -241,8 +241,8 @@ void probe_table(FILE *out, const struct strata_probed *probed, bool colour, int
     size_t n = list_owners(probed, owners);
     width = bound(width, 40, 200);
     print_title(out, probed, &style, width);
-    print_caches(out, probed, &style);
-    print_tlbs(out, probed, &style);
+    print_caches(out, probed, &style, width);
+    print_tlbs(out, probed, &style, width);
     print_reasons(out, owners, n, width);
     print_wide_lines(out, probed, width);
     print_wide_times(out, owners, n, width);

@@ -71,15 +71,6 @@ static enum paint cell_paint(const struct grid *grid, int row, int column,
     return column == 0 ? PAINT_BOLD : PAINT_NONE;
 }
 
-/* The last column of a row that has something in it, so that no line ends in spaces. */
-static int last_column(const struct grid *grid, int row, int columns)
-{
-    int last = columns - 1;
-    while (last > 0 && !*grid->cells[row][last])
-        last--;
-    return last;
-}
-
 static void print_cell(FILE *out, const struct grid *grid, int row, int column, int width,
                        bool last, const struct style *style)
 {
@@ -97,17 +88,43 @@ static void print_cell(FILE *out, const struct grid *grid, int row, int column, 
         fprintf(out, "%*s", (right ? 0 : space) + (mark ? 1 : 2), "");
 }
 
-void grid_print(FILE *out, const struct grid *grid, const struct style *style)
+/* Columns from..to (exclusive) of a row behind its first one. Nothing is printed behind
+ * the last cell that is not empty, so that no line ends in spaces. */
+static void print_piece(FILE *out, const struct grid *grid, int row, int from, int to,
+                        const int *widths, const struct style *style)
+{
+    int last = to - 1;
+    while (last >= from && !*grid->cells[row][last])
+        last--;
+    if (last < from)
+        return; /* a row without anything in this piece */
+    fputs("  ", out);
+    print_cell(out, grid, row, 0, widths[0], false, style);
+    for (int column = from; column <= last; column++)
+        print_cell(out, grid, row, column, widths[column], column == last, style);
+    putc('\n', out);
+}
+
+/* The first column that no longer fits beside those from `from` on; at least one does. */
+static int piece_end(const int *widths, int columns, int from, int width)
+{
+    int used = 2 + widths[0], column = from;
+    while (column < columns && (column == from || used + 2 + widths[column] < width)) {
+        used += 2 + widths[column];
+        column++;
+    }
+    return column;
+}
+
+void grid_print(FILE *out, const struct grid *grid, const struct style *style, int width)
 {
     int columns = (int)strlen(grid->align), widths[GRID_COLUMNS];
     for (int column = 0; column < columns; column++)
         widths[column] = column_width(grid, column);
-    for (int row = 0; row < grid->rows; row++) {
-        int last = last_column(grid, row, columns);
-        fputs("  ", out);
-        for (int column = 0; column <= last; column++)
-            print_cell(out, grid, row, column, widths[column], column == last, style);
-        putc('\n', out);
+    for (int from = 1, to; from < columns; from = to) {
+        to = piece_end(widths, columns, from, width);
+        for (int row = 0; row < grid->rows; row++)
+            print_piece(out, grid, row, from, to, widths, style);
     }
 }
 

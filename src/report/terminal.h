@@ -25,9 +25,9 @@ const char *paint_end(const struct style *style, enum paint paint);
 
 const char *style_dash(const struct style *style); /* for what is not known */
 
-/* A table of short cells. A cell that starts with a dash is dimmed; a mark stands
- * behind its cell without moving the column. */
-enum { GRID_COLUMNS = 8, GRID_ROWS = 56, GRID_CELL = 48 };
+/* A table of short cells. A cell that is a dash is dimmed; a mark stands behind its cell
+ * without moving the column. */
+enum { GRID_COLUMNS = 8, GRID_ROWS = 104, GRID_CELL = 48 };
 
 struct grid {
     const char *align; /* one 'l' or 'r' per column */
@@ -40,7 +40,10 @@ struct grid {
 void grid_row(struct grid *grid);
 void grid_set(struct grid *grid, int column, const char *text);
 void grid_mark(struct grid *grid, int column, char mark);
-void grid_print(FILE *out, const struct grid *grid, const struct style *style);
+
+/* A grid that is wider than `width` is printed in several pieces, one below the other,
+ * each with the first column. */
+void grid_print(FILE *out, const struct grid *grid, const struct style *style, int width);
 
 /* Prints one sentence, cleaned, folded between words at width; later lines are indented. */
 void print_folded(FILE *out, const char *text, int width, int indent);

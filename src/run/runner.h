@@ -16,6 +16,8 @@
 
 enum arena { BASE_PAGES, HUGE_PAGES, ARENAS };
 
+enum { RAMP = 8 }; /* parts in which a string with a ramp is warmed up */
+
 struct runner;
 
 /* One trial: a string laid out, walked once to warm up, then walked for the clock. */

@@ -13,7 +13,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { RUNS = 3 };
+enum {
+    RUNS = 3,  /* the shortest of so many counts */
+    ADDS = 64, /* so that the unit of all the others is not itself off */
+};
 
 struct simulated {
     struct runner runner;
@@ -71,8 +74,8 @@ static double clocked_walk(struct simulated *s, double cycles, size_t visits)
 
 enum {
     LAP_AGAIN = 1 << 14,   /* rings up to this long are warmed up by one more lap */
-    FEW_VISITS = 1 << 13,  /* of short rings, several laps are measured */
-    MANY_VISITS = 1 << 16, /* of long rings, a part */
+    FEW_VISITS = 1 << 11,  /* of short rings, several laps are measured */
+    MANY_VISITS = 1 << 15, /* of long rings, a part */
 };
 
 static int simulated_walk(struct runner *runner, enum arena arena, const struct refs *refs,
@@ -81,6 +84,8 @@ static int simulated_walk(struct runner *runner, enum arena arena, const struct 
     struct simulated *s = (struct simulated *)runner;
     uint64_t base = s->base[arena], cycles = 0;
     size_t visits = 0;
+    for (size_t i = 1; refs->ramp && i < RAMP; i++)
+        sim_chase(s->sim, base, refs->at, refs->n * i / RAMP);
     for (int lap = 0; lap < (refs->n <= LAP_AGAIN ? 2 : 1); lap++)
         sim_chase(s->sim, base, refs->at, refs->n);
     do {
@@ -161,7 +166,9 @@ int runner_simulated(struct runner **runner, const struct strata_machine *machin
     if (machine->huge && sim_map_huge(s->sim, s->base[HUGE_PAGES], huge_bytes))
         s->runner.ground[HUGE_PAGES].bytes = 0;
     /* The integer add is timed on the same dirty clock as everything else. */
-    double add = clocked_walk(s, 1, 1 << 17);
+    double add = 0;
+    for (int i = 0; i < ADDS; i++)
+        add += clocked_walk(s, 1, 1 << 17) / ADDS;
     s->cycle_scale = 1 / add;
     s->runner.cycle_ns = add * 1e9 / (double)machine->frequency;
     *runner = &s->runner;

@@ -67,12 +67,14 @@ static int timing_walk(struct runner *runner, enum arena arena, const struct ref
                        struct trial *trial)
 {
     struct timing *timing = (struct timing *)runner;
-    void *p = lay_out(timing->memory[arena], refs);
+    void *p = lay_out(timing->memory[arena], refs), *first = p;
     size_t visits = refs->n < LONG_VISITS ? FIRST_VISITS : LONG_VISITS;
     double ns;
 
-    if (refs->n <= LAP_AGAIN)
-        p = chase(p, refs->n);
+    for (size_t i = 1; refs->ramp && i < RAMP; i++)
+        chase(first, refs->n * i / RAMP);
+    if (refs->ramp || refs->n <= LAP_AGAIN)
+        p = chase(first, refs->n);
     while ((ns = timed_chase(&p, visits)) < timing->shortest_ns / 2 && visits < SIZE_MAX / 2) {
         runner->visits += visits;
         visits *= 2;

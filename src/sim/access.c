@@ -9,10 +9,11 @@
  * filled, except exclusive ones, which are filled with the victims of the next nearer
  * cache of the path, and lose the line on a hit. (An exclusive cache that is the nearest
  * of its path has no such neighbour and behaves like any other.) A line that an
- * inclusive cache evicts is taken from all nearer caches. Then prefetchers see it.
+ * inclusive cache evicts is taken from all nearer caches. Then prefetchers see it; what
+ * they name is brought in likewise, as if the access had begun at their cache.
  *
  * The common case, a hit in the first TLB and the first cache, is inlined into the loop
- * of sim_chase(). */
+ * of sim_chase() and into sim_access(); all else is in functions of its own. */
 #include "hierarchy.h"
 
 #define HOT  static inline __attribute__((always_inline))
@@ -21,6 +22,7 @@
 /* An access to one line, or the part of a larger one that is in it. A depth is a place
  * on the path or route; at its end is memory or the page walk. */
 struct part {
+    bool huge;
     uint32_t cycles;
     uint32_t depth, tlb_depth;
     const struct route *route;
@@ -70,190 +72,229 @@ static void displace(struct sim *sim, const struct path *path, uint32_t i, uint6
         cast_out(sim, path, i + 1, virtual, physical);
 }
 
-/* Brings a line into level i alone, unless it is there; an exclusive cache also does
- * not take what a nearer one has, nor keep what a nearer one takes. */
-static void prefetch_line(struct sim *sim, const struct path *path, uint32_t i,
-                          uint64_t virtual, uint64_t physical)
+/* Brings a line that is not in level `from` into it, from the nearest level beyond that
+ * has it, or memory; returns that depth, and the key that had to leave `from`. */
+static uint32_t bring(struct sim *sim, const struct path *path, uint32_t from,
+                      uint64_t virtual, uint64_t physical, uint64_t *gone)
 {
-    struct level *level = path->level[i];
-    for (uint32_t j = level->exclusive ? 0 : i; j <= i; j++) {
-        const struct level *near = path->level[j];
-        if (cache_find(&near->lines, level_set(near, virtual, physical),
-                       virtual >> near->shift) != CACHE_NO_WAY)
-            return;
+    uint64_t sets[STRATA_MAX_CACHES];
+    uint32_t depth = from;
+    sets[from] = level_set(path->level[from], virtual, physical);
+    while (++depth < path->n) {
+        struct level *level = path->level[depth];
+        sets[depth] = level_set(level, virtual, physical);
+        uint32_t way = cache_find(&level->lines, sets[depth], virtual >> level->shift);
+        if (way == CACHE_NO_WAY)
+            continue;
+        if (level->exclusive)
+            cache_vacate(&level->lines, sets[depth], way);
+        else
+            cache_touch(&level->lines, sets[depth], way);
+        break;
     }
-    for (uint32_t j = i + 1; j < path->n; j++)
-        if (path->level[j]->exclusive)
-            drop(path->level[j], virtual, physical, UINT64_C(1) << level->shift);
-    sim->counts.prefetches[level->id]++;
-    displace(sim, path, i,
-             cache_fill(&level->lines, level_set(level, virtual, physical),
-                        virtual >> level->shift));
+    for (uint32_t i = depth; i-- > from;) {
+        struct level *level = path->level[i];
+        if (i > from && level->exclusive)
+            continue;
+        *gone = cache_fill(&level->lines, sets[i], virtual >> level->shift);
+        displace(sim, path, i, *gone);
+    }
+    return depth;
 }
 
-static void prefetch_at(struct sim *sim, const struct path *path, uint32_t i,
-                        uint64_t address, uint64_t physical, bool missed)
+/* Whether a line may be prefetched into level i: it is not there, nor, if that is
+ * exclusive, in a nearer one. */
+static bool is_wanted(const struct path *path, uint32_t i, uint64_t virtual,
+                      uint64_t physical)
+{
+    for (uint32_t j = path->level[i]->exclusive ? 0 : i; j <= i; j++) {
+        const struct level *level = path->level[j];
+        if (cache_find(&level->lines, level_set(level, virtual, physical),
+                       virtual >> level->shift) != CACHE_NO_WAY)
+            return false;
+    }
+    return true;
+}
+
+/* Shows an access that hit to the prefetchers of a level. */
+COLD void train(const struct level *level, uint64_t address)
+{
+    uint64_t line = address >> level->shift, page = line >> level->in_page;
+    for (uint32_t i = 0; i < level->nprefetchers; i++)
+        if (level->prefetchers[i]->trains)
+            prefetcher_train(level->prefetchers[i], page,
+                             (int32_t)(line - (page << level->in_page)));
+}
+
+/* Shows an access that missed to the prefetchers of level i. */
+static void prefetch(struct sim *sim, const struct path *path, uint32_t i, uint64_t address,
+                     uint64_t physical)
 {
     const struct level *level = path->level[i];
-    uint64_t within = (UINT64_C(1) << sim->page_shift) - 1;
-    struct prefetch_access access = {
-        .page = address >> sim->page_shift,
-        .line = (int64_t)((address & within) >> level->shift),
-        .lines = (int64_t)((within + 1) >> level->shift),
-        .missed = missed,
-    };
-    int64_t lines[PREFETCH_LINES];
+    uint64_t within = (UINT64_C(1) << sim->page_shift) - 1, gone;
+    int32_t lines[PREFETCH_LINES];
     for (uint32_t j = 0; j < level->nprefetchers; j++) {
-        uint32_t n = prefetcher_observe(level->prefetchers[j], &access, lines);
+        uint32_t n = prefetcher_miss(level->prefetchers[j], address >> sim->page_shift,
+                                     (int32_t)((address & within) >> level->shift),
+                                     (int32_t)((within + 1) >> level->shift), lines);
         for (uint32_t k = 0; k < n; k++) {
             uint64_t offset = (uint64_t)lines[k] << level->shift;
-            prefetch_line(sim, path, i, (address & ~within) + offset,
-                          (physical & ~within) + offset);
+            uint64_t virtual_line = (address & ~within) + offset;
+            uint64_t physical_line = (physical & ~within) + offset;
+            if (!is_wanted(path, i, virtual_line, physical_line))
+                continue;
+            sim->counts.prefetches[level->id]++;
+            bring(sim, path, i, virtual_line, physical_line, &gone);
         }
     }
 }
 
-/* Shows an access to the prefetchers of all caches that it reached. */
-COLD void prefetch(struct sim *sim, const struct path *path, uint64_t address, bool huge,
-                   uint32_t depth)
-{
-    uint64_t physical = mapping_physical(&sim->mapping, address, huge);
-    for (uint32_t i = 0; i < path->n && i <= depth; i++)
-        if (path->level[i]->nprefetchers)
-            prefetch_at(sim, path, i, address, physical, i < depth);
-}
-
 /* The rest of an access that missed in the first cache of its path, if there is one. */
-COLD void miss(struct sim *sim, const struct path *path, uint64_t address, bool huge,
-               struct part *part)
+static void miss(struct sim *sim, const struct path *path, uint64_t address,
+                 uint64_t physical, struct part *part)
 {
-    uint64_t sets[STRATA_MAX_CACHES];
-    uint64_t physical = address;
-    uint32_t i = 0, way = CACHE_NO_WAY;
-    if (path->translated)
-        physical = mapping_physical(&sim->mapping, address, huge);
-    for (; i < path->n; i++) {
-        struct level *level = path->level[i];
-        sets[i] = level_set(level, address, physical);
-        if (i == 0)
-            continue;
-        way = cache_find(&level->lines, sets[i], address >> level->shift);
-        if (way != CACHE_NO_WAY)
-            break;
-    }
-    part->depth = i;
-    if (way == CACHE_NO_WAY) {
-        part->cycles += sim->memory_latency;
-    } else {
-        struct level *level = path->level[i];
-        part->cycles += level->latency;
-        if (level->exclusive)
-            cache_remove(&level->lines, sets[i], address >> level->shift);
-        else
-            cache_touch(&level->lines, sets[i], way);
-    }
     uint64_t gone = CACHE_NONE;
-    while (i-- > 0) {
-        struct level *level = path->level[i];
-        if (i > 0 && level->exclusive)
-            continue;
-        gone = cache_fill(&level->lines, sets[i], address >> level->shift);
-        displace(sim, path, i, gone);
-    }
+    part->depth = path->n ? bring(sim, path, 0, address, physical, &gone) : 0;
+    part->cycles += part->depth < path->n ? path->level[part->depth]->latency
+                                          : sim->memory_latency;
     part->victim = gone == CACHE_NONE ? SIM_NO_LINE : gone << path->level[0]->shift;
-    if (path->prefetches)
-        prefetch(sim, path, address, huge, part->depth);
+    if (!path->prefetches)
+        return;
+    for (uint32_t i = 0; i < part->depth; i++)
+        prefetch(sim, path, i, address, physical);
+    if (part->depth < path->n)
+        train(path->level[part->depth], address);
 }
 
 /* The rest of a translation that is not in the first TLB of its route. */
-COLD void translate_miss(struct sim *sim, const struct route *route, uint64_t address,
-                         struct part *part)
+static void translate_miss(struct sim *sim, uint64_t address, struct part *part)
 {
+    const struct route *route = part->route;
     uint32_t i = 1;
     for (; i < route->n; i++) {
-        struct cache *pages = &sim->tlbs[route->tlb[i]].pages;
+        struct cache *pages = &route->tlb[i]->pages;
         uint64_t page = address >> route->shift[i];
         if (cache_hit(pages, cache_set(pages, page), page | route->flag))
             break;
     }
     part->tlb_depth = i;
-    part->cycles = i < route->n ? sim->tlbs[route->tlb[i]].latency : sim->walk_latency;
+    part->cycles = i < route->n ? route->tlb[i]->latency : sim->walk_latency;
     while (i-- > 0) {
-        struct cache *pages = &sim->tlbs[route->tlb[i]].pages;
+        struct cache *pages = &route->tlb[i]->pages;
         uint64_t page = address >> route->shift[i];
         cache_fill(pages, cache_set(pages, page), page | route->flag);
     }
 }
 
-/* Sets the cycles of a part to those of its translation. */
-HOT void translate(struct sim *sim, const struct route *route, uint64_t address,
-                   struct part *part)
+/* Sets the cycles of a part to those of its translation. Says whether the first TLB had
+ * it; then notes where. */
+static bool translate(struct sim *sim, uint64_t address, struct part *part,
+                      struct memo *memo)
 {
+    const struct route *route = part->route;
     part->tlb_depth = 0;
-    part->cycles = 0;
+    part->cycles = route->latency;
     if (route->n == 0)
-        return;
-    struct tlb *tlb = &sim->tlbs[route->tlb[0]];
-    uint64_t page = address >> route->shift[0];
-    part->cycles = tlb->latency;
-    if (page == sim->last[route->id])
-        return;
-    for (int i = 0; i < ROUTES; i++)
-        sim->last[i] = CACHE_NONE;
-    sim->last[route->id] = page;
-    if (!cache_hit(&tlb->pages, cache_set(&tlb->pages, page), page | route->flag))
-        translate_miss(sim, route, address, part);
-}
-
-HOT void access_part(struct sim *sim, const struct path *path, uint64_t address,
-                     struct part *part)
-{
-    bool huge = mapping_is_huge(&sim->mapping, address);
-    part->route = &sim->routes[path->fetch][huge];
-    translate(sim, part->route, address, part);
-    if (path->n > 0) {
-        struct level *level = path->level[0];
-        uint64_t physical = address;
-        if (level->translated)
-            physical = mapping_physical(&sim->mapping, address, huge);
-        if (cache_hit(&level->lines, level_set(level, address, physical),
-                      address >> level->shift)) {
-            part->depth = 0;
-            part->victim = SIM_NO_LINE;
-            part->cycles += level->latency;
-            if (level->nprefetchers)
-                prefetch(sim, path, address, huge, 0);
-            return;
-        }
+        return true;
+    struct cache *pages = &route->tlb[0]->pages;
+    uint64_t page = address >> route->shift[0], set = cache_set(pages, page);
+    uint32_t way = cache_find(pages, set, page | route->flag);
+    if (way == CACHE_NO_WAY) {
+        translate_miss(sim, address, part);
+        return false;
     }
-    miss(sim, path, address, huge, part);
+    cache_touch(pages, set, way);
+    memo->page = page | route->flag;
+    struct cache_place place = cache_place(pages, set, way);
+    memo->page_at = place.at;
+    memo->page_key = place.key;
+    memo->page_way = place.way;
+    return true;
 }
 
-static void count_caches(struct sim *sim, const struct path *path, uint32_t depth)
+/* Adds the cycles of the data to those of a part. Says whether the first cache had the
+ * line; then notes where. */
+static bool look_up(struct sim *sim, const struct path *path, uint64_t address,
+                    struct part *part, struct memo *memo)
 {
-    for (uint32_t i = 0; i < depth; i++)
+    uint64_t physical = address;
+    if (path->translated)
+        physical = mapping_physical(&sim->mapping, address, part->huge);
+    uint64_t set = path->n ? level_set(path->level[0], address, physical) : 0;
+    uint32_t way = path->n ? cache_find(path->lines, set, address >> path->grain)
+                           : CACHE_NO_WAY;
+    if (way == CACHE_NO_WAY) {
+        miss(sim, path, address, physical, part);
+        return false;
+    }
+    part->depth = 0;
+    part->victim = SIM_NO_LINE;
+    part->cycles += path->level[0]->latency;
+    cache_touch(path->lines, set, way);
+    train(path->level[0], address);
+    memo->line = address >> path->grain;
+    struct cache_place place = cache_place(path->lines, set, way);
+    memo->line_at = place.at;
+    memo->line_key = place.key;
+    memo->line_way = place.way;
+    return true;
+}
+
+/* What an access to one line does. If it was quick, the next one may be quicker. */
+COLD void access_part(struct sim *sim, const struct path *path, uint64_t address,
+                      struct part *part)
+{
+    struct memo memo;
+    part->huge = memo.huge = mapping_is_huge(&sim->mapping, address);
+    part->route = &path->routes[part->huge];
+    bool page = translate(sim, address, part, &memo);
+    bool line = look_up(sim, path, address, part, &memo);
+    if (page && line && part->route->n)
+        path->memos[memo.line % MEMOS] = memo;
+}
+
+/* The same for an access that a memo tells to be quick. Returns false, and does nothing,
+ * if there is none. */
+HOT bool access_quickly(struct path *path, uint64_t address, bool *huge)
+{
+    uint64_t line = address >> path->grain;
+    const struct memo *memo = &path->memos[line % MEMOS];
+    if (__builtin_expect(memo->line != line || memo->line_at[memo->line_key] != line ||
+                             memo->page_at[memo->page_key] != memo->page,
+                         0))
+        return false;
+    *huge = memo->huge;
+    struct cache_place page_place = {memo->page_at, memo->page_key, memo->page_way};
+    cache_touch_at(path->lines, (struct cache_place){memo->line_at, memo->line_key, memo->line_way});
+    cache_touch_at(path->pages[*huge], page_place);
+    if (path->level[0]->trains)
+        train(path->level[0], address);
+    return true;
+}
+
+static void count(struct sim *sim, const struct path *path, const struct part *part)
+{
+    const struct route *route = part->route;
+    for (uint32_t i = 0; i < part->depth; i++)
         sim->counts.misses[path->level[i]->id]++;
-    if (depth < path->n)
-        sim->counts.hits[path->level[depth]->id]++;
-}
-
-static void count_tlbs(struct sim *sim, const struct route *route, uint32_t depth)
-{
-    for (uint32_t i = 0; i < depth; i++)
-        sim->counts.tlb_misses[route->tlb[i]]++;
-    if (depth < route->n)
-        sim->counts.tlb_hits[route->tlb[depth]]++;
+    if (part->depth < path->n)
+        sim->counts.hits[path->level[part->depth]->id]++;
+    for (uint32_t i = 0; i < part->tlb_depth; i++)
+        sim->counts.tlb_misses[route->tlb[i] - sim->tlbs]++;
+    if (part->tlb_depth < route->n)
+        sim->counts.tlb_hits[route->tlb[part->tlb_depth] - sim->tlbs]++;
     else if (route->n)
         sim->counts.walks++;
+    sim->counts.cycles += part->cycles;
 }
 
 /* The TLB level of a result: 0 where translation is free. */
 static uint32_t tlb_level(const struct sim *sim, const struct part *part)
 {
     const struct route *route = part->route;
-    if (part->tlb_depth < route->n)
-        return sim->tlbs[route->tlb[part->tlb_depth]].level;
-    return route->n ? sim->tlb_levels + 1 : 0;
+    return part->tlb_depth < route->n ? route->tlb[part->tlb_depth]->level
+           : route->n                 ? sim->tlb_levels + 1
+                                      : 0;
 }
 
 /* Adds a further part to an access: the worst of each counts. */
@@ -271,45 +312,65 @@ static void merge(const struct sim *sim, struct part *part, const struct part *m
         part->victim = more->victim;
 }
 
-void sim_access(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op,
-                enum strata_types type, struct sim_result *result)
+/* An access that is not quick, or not within one line: it ends `more` lines behind. */
+COLD void access_slowly(struct sim *sim, const struct path *path, uint64_t address,
+                        uint64_t more, struct sim_result *result)
 {
-    uint32_t id = op == SIM_FETCH ? PATH_FETCH : type & STRATA_INT ? PATH_INT : PATH_FLOAT;
-    const struct path *path = &sim->paths[id];
-    uint64_t first = address >> path->grain;
-    uint64_t more = ((address + size - 1) >> path->grain) - first;
     struct part part, next;
+    uint64_t first = address >> path->grain;
     access_part(sim, path, address, &part);
-    if (__builtin_expect(more > 0, 0))
-        for (uint64_t i = 1; i <= (more & UINT64_MAX >> path->grain); i++) {
-            access_part(sim, path, (first + i) << path->grain, &next);
-            merge(sim, &part, &next);
-        }
-    sim->counts.accesses[op]++;
-    sim->counts.cycles += part.cycles;
-    count_caches(sim, path, part.depth);
-    count_tlbs(sim, part.route, part.tlb_depth);
+    for (uint64_t i = 1; i <= more; i++) {
+        access_part(sim, path, (first + i) << path->grain, &next);
+        merge(sim, &part, &next);
+    }
+    count(sim, path, &part);
     result->cycles = part.cycles;
-    result->level = part.depth < path->n ? path->level[part.depth]->level
-                                         : sim->cache_levels + 1;
+    result->level =
+        part.depth < path->n ? path->level[part.depth]->level : sim->cache_levels + 1;
     result->tlb = tlb_level(sim, &part);
     result->victim = part.victim;
 }
 
+void sim_access(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op,
+                enum strata_types type, struct sim_result *result)
+{
+    uint32_t id = op == SIM_FETCH ? PATH_FETCH : type & STRATA_INT ? PATH_INT : PATH_FLOAT;
+    struct path *path = sim->path[id];
+    uint64_t first = address >> path->grain, last = (address + size - 1) >> path->grain;
+    bool huge;
+    sim->counts.accesses[op]++;
+    if (first != last || !access_quickly(path, address, &huge)) {
+        /* beyond the end of the address space is its beginning */
+        access_slowly(sim, path, address, (last - first) & UINT64_MAX >> path->grain,
+                      result);
+        return;
+    }
+    path->quick[huge]++;
+    result->cycles = quick_cycles(path, huge);
+    result->level = path->level[0]->level;
+    result->tlb = path->routes[huge].level;
+    result->victim = SIM_NO_LINE;
+}
+
 uint64_t sim_chase(struct sim *sim, uint64_t base, const uint64_t *offsets, size_t n)
 {
-    const struct path *path = &sim->paths[PATH_INT];
-    uint64_t cycles = 0, quick = 0;
+    struct path *path = sim->path[PATH_INT];
+    uint64_t cycles = 0, quick[2] = {0, 0};
     for (size_t i = 0; i < n; i++) {
         struct part part;
+        bool huge;
+        if (access_quickly(path, base + offsets[i], &huge)) {
+            quick[huge]++;
+            continue;
+        }
         access_part(sim, path, base + offsets[i], &part);
+        count(sim, path, &part);
         cycles += part.cycles;
-        if (part.depth | part.tlb_depth) {
-        count_caches(sim, path, part.depth);
-        count_tlbs(sim, part.route, part.tlb_depth);
-        } else quick++;
     }
     sim->counts.accesses[SIM_LOAD] += n;
-    sim->counts.cycles += cycles;
+    for (int huge = 0; huge < 2; huge++) {
+        path->quick[huge] += quick[huge];
+        cycles += quick[huge] ? quick[huge] * quick_cycles(path, huge) : 0;
+    }
     return cycles;
 }

@@ -39,8 +39,7 @@ static int init_room(struct cache *cache, double occupied,
 
 static int init_small(struct cache *cache, const struct sim_allocator *allocator)
 {
-    cache->keys = cache->ways > 8 ? 3 : 2;
-    cache->stride = cache->keys + cache->ways;
+    cache->stride = cache_keys_at(cache) + cache->ways + (cache->policy->tree ? 1 : 0);
     cache->blocks =
         allocate(allocator, cache->sets * cache->stride, sizeof *cache->blocks);
     return cache->blocks ? 0 : -1;
@@ -61,17 +60,40 @@ static int init_large(struct cache *cache, const struct sim_allocator *allocator
     return cache->nodes && cache->buckets ? 0 : -1;
 }
 
+/* The path of a way in a tree whose inner node n has the children 2n and 2n + 1. */
+static struct cache_branch branch_to(uint32_t leaves, uint32_t way)
+{
+    struct cache_branch branch = {0, 0};
+    for (uint32_t node = leaves + way; node > 1; node >>= 1) {
+        uint64_t bit = UINT64_C(1) << (node >> 1);
+        branch.path |= bit;
+        branch.away |= node & 1 ? 0 : bit;
+    }
+    return branch;
+}
+
 static int init_trees(struct cache *cache, const struct sim_allocator *allocator)
 {
     if (!cache->policy->tree)
         return 0;
-    cache->tree_leaves = 1;
-    while (cache->tree_leaves < cache->ways)
-        cache->tree_leaves *= 2;
-    cache->tree_words = (cache->tree_leaves + 63) / 64;
-    cache->trees =
-        allocate(allocator, cache->sets * cache->tree_words, sizeof *cache->trees);
-    return cache->trees ? 0 : -1;
+    cache->leaves = 1;
+    while (cache->leaves < cache->ways)
+        cache->leaves *= 2;
+    if (cache->leaves > POLICY_TREE_WAYS)
+        return -1;
+    cache->branches = allocate(allocator, cache->ways, sizeof *cache->branches);
+    if (cache->form == CACHE_LARGE)
+        cache->trees = allocate(allocator, cache->sets, sizeof *cache->trees);
+    if (!cache->branches || (cache->form == CACHE_LARGE && !cache->trees))
+        return -1;
+    for (uint32_t way = 0; way < cache->ways; way++)
+        cache->branches[way] = branch_to(cache->leaves, way);
+    return 0;
+}
+
+static uint8_t form_of(uint32_t ways)
+{
+    return ways <= 8 ? CACHE_EIGHT : ways <= ORDER_MAX ? CACHE_SIXTEEN : CACHE_LARGE;
 }
 
 int cache_init(struct cache *cache, const struct cache_shape *shape,
@@ -83,12 +105,13 @@ int cache_init(struct cache *cache, const struct cache_shape *shape,
         .mask = shape->sets - 1,
         .modulo = power ? 0 : shape->sets,
         .ways = shape->ways,
-        .small = shape->ways <= ORDER_MAX,
-        .lru = shape->policy == STRATA_LRU,
-        .policy = &policies[shape->policy < POLICIES ? shape->policy : STRATA_LRU],
+        .form = form_of(shape->ways),
+        .promotes = policies[shape->policy].promotes,
+        .orders = policies[shape->policy].promotes && shape->ways <= ORDER_MAX,
+        .policy = &policies[shape->policy],
     };
     if (init_room(cache, shape->occupied, allocator) ||
-        (cache->small ? init_small : init_large)(cache, allocator) ||
+        (cache->form == CACHE_LARGE ? init_large : init_small)(cache, allocator) ||
         init_trees(cache, allocator))
         return -1;
     cache_clear(cache);
@@ -102,18 +125,18 @@ void cache_release(struct cache *cache, const struct sim_allocator *allocator)
     release(allocator, cache->nodes);
     release(allocator, cache->buckets);
     release(allocator, cache->trees);
+    release(allocator, cache->branches);
     *cache = (struct cache){0};
 }
 
 static void clear_small(struct cache *cache)
 {
     uint64_t *block = cache->blocks;
+    uint32_t keys = cache_keys_at(cache);
     for (uint64_t set = 0; set < cache->sets; set++, block += cache->stride) {
         block[0] = order_initial(cache_room(cache, set));
-        for (uint32_t word = 1; word < cache->keys; word++)
-            block[word] = 0;
-        for (uint32_t way = 0; way < cache->ways; way++)
-            block[cache->keys + way] = CACHE_NONE;
+        for (uint32_t word = 1; word < cache->stride; word++)
+            block[word] = word >= keys && word < keys + cache->ways ? CACHE_NONE : 0;
     }
 }
 
@@ -123,6 +146,8 @@ static void clear_large(struct cache *cache)
     for (uint64_t i = 0; i >> (64 - cache->bucket_shift) == 0; i++)
         cache->buckets[i] = CACHE_NO_NODE;
     for (uint64_t set = 0; set < cache->sets; set++) {
+        if (cache->trees)
+            cache->trees[set] = 0;
         uint32_t sentinel = (uint32_t)(cache->sets * cache->ways + set);
         uint32_t first = (uint32_t)set * cache->ways, room = cache_room(cache, set);
         nodes[sentinel] = (struct cache_node){CACHE_NONE, sentinel, sentinel, CACHE_NO_NODE};
@@ -136,12 +161,10 @@ static void clear_large(struct cache *cache)
 
 void cache_clear(struct cache *cache)
 {
-    if (cache->small)
-        clear_small(cache);
-    else
+    if (cache->form == CACHE_LARGE)
         clear_large(cache);
-    for (uint64_t i = 0; cache->trees && i < cache->sets * cache->tree_words; i++)
-        cache->trees[i] = 0;
+    else
+        clear_small(cache);
 }
 
 void cache_seed(struct cache *cache, uint64_t seed)
@@ -151,8 +174,9 @@ void cache_seed(struct cache *cache, uint64_t seed)
 
 uint64_t cache_key(const struct cache *cache, uint64_t set, uint32_t way)
 {
-    return cache->small ? cache->blocks[set * cache->stride + cache->keys + way]
-                        : cache->nodes[set * cache->ways + way].key;
+    return cache->form == CACHE_LARGE
+               ? cache->nodes[set * cache->ways + way].key
+               : cache->blocks[set * cache->stride + cache_keys_at(cache) + way];
 }
 
 static void set_mark(uint64_t *block, uint32_t way, uint64_t mark)
@@ -191,15 +215,15 @@ static uint32_t choose(struct cache *cache, uint64_t set, uint32_t oldest, uint6
 static uint64_t fill_small(struct cache *cache, uint64_t set, uint64_t key)
 {
     uint64_t *block = cache->blocks + set * cache->stride;
-    uint64_t *keys = block + cache->keys;
+    uint64_t *keys = block + cache_keys_at(cache);
     uint32_t way = order_oldest(block[0], cache_room(cache, set));
     way = choose(cache, set, way, keys[way]);
     uint64_t gone = keys[way];
     keys[way] = key;
     set_mark(block, way, cache_mark(key));
     block[0] = order_promote(block[0], way);
-    if (cache->policy->fill)
-        cache->policy->fill(cache, set, way);
+    if (cache->branches)
+        cache_turn(cache, cache_tree(cache, set), way);
     return gone;
 }
 
@@ -215,22 +239,23 @@ static uint64_t fill_large(struct cache *cache, uint64_t set, uint64_t key)
     nodes[first + way].key = key;
     chain_insert(cache, first + way);
     cache_promote(cache, set, way);
-    if (cache->policy->fill)
-        cache->policy->fill(cache, set, way);
+    if (cache->branches)
+        cache_turn(cache, cache_tree(cache, set), way);
     return gone;
 }
 
 uint64_t cache_fill(struct cache *cache, uint64_t set, uint64_t key)
 {
-    return cache->small ? fill_small(cache, set, key) : fill_large(cache, set, key);
+    return cache->form == CACHE_LARGE ? fill_large(cache, set, key)
+                                      : fill_small(cache, set, key);
 }
 
-/* Empties a way and makes it the oldest, so that it is filled next. */
-static void vacate(struct cache *cache, uint64_t set, uint32_t way)
+/* It becomes the oldest, so that it is filled next. */
+void cache_vacate(struct cache *cache, uint64_t set, uint32_t way)
 {
-    if (cache->small) {
+    if (cache->form != CACHE_LARGE) {
         uint64_t *block = cache->blocks + set * cache->stride;
-        block[cache->keys + way] = CACHE_NONE;
+        block[cache_keys_at(cache) + way] = CACHE_NONE;
         set_mark(block, way, 0);
         block[0] = order_demote(block[0], way, cache_room(cache, set));
         return;
@@ -249,7 +274,7 @@ bool cache_remove(struct cache *cache, uint64_t set, uint64_t key)
     uint32_t way = cache_find(cache, set, key);
     if (way == CACHE_NO_WAY)
         return false;
-    vacate(cache, set, way);
+    cache_vacate(cache, set, way);
     return true;
 }
 
@@ -259,6 +284,26 @@ void cache_purge(struct cache *cache, uint64_t first, uint64_t last)
         for (uint32_t way = 0; way < cache->ways; way++) {
             uint64_t key = cache_key(cache, set, way);
             if (key != CACHE_NONE && key >= first && key <= last)
-                vacate(cache, set, way);
+                cache_vacate(cache, set, way);
         }
+}
+
+struct cache_place cache_place(const struct cache *cache, uint64_t set, uint32_t way)
+{
+    if (cache->form == CACHE_LARGE)
+        return (struct cache_place){&cache->nodes[set * cache->ways + way].key, 0, 0};
+    return (struct cache_place){cache->blocks + set * cache->stride,
+                                (uint8_t)(cache_keys_at(cache) + way), (uint8_t)way};
+}
+
+void cache_touch_otherwise(struct cache *cache, struct cache_place place)
+{
+    if (cache->form != CACHE_LARGE) {
+        if (cache->branches)
+            cache_turn(cache, place.at + cache->stride - 1, place.way);
+        return;
+    }
+    uint32_t node = (uint32_t)((struct cache_node *)(void *)place.at - cache->nodes);
+    uint32_t set = cache->sets == 1 ? 0 : node / cache->ways;
+    cache_touch(cache, set, node - set * cache->ways);
 }

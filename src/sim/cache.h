@@ -7,14 +7,15 @@
  * oldest; ways that hold nothing are always the oldest, so that filling never has to
  * search for them. All policies share this order; see policy.h for what each adds.
  *
- * Two representations, because a set of 8 ways and one of 3072 need different ones:
- * - up to 16 ways: one block of words a set: the order packed into a word (order.h),
- *   one or two words of marks, the keys. A mark is a hash of the key in 7 bits and a
- *   bit that says that there is one; eight marks are compared at a time, and only keys
- *   whose mark fits are looked at. A set of 8 ways takes 80 bytes.
+ * Three forms, because a set of 8 ways and one of 3072 need different ones:
+ * - up to 8 ways, up to 16 ways: one block of words a set: the order packed into a word
+ *   (order.h), one or two words of marks, the keys. A mark is a hash of the key in 7 bits
+ *   and a bit that says that there is one; eight marks are compared at a time, and only
+ *   keys whose mark fits are looked at. A set of 8 ways takes 80 bytes.
  * - more: nodes in a doubly linked list a set, and one hash index over all of them.
- * Find, touch, fill and remove take constant time in both (tree PLRU: the logarithm of
- * the ways). Memory: 10 to 16 bytes a key for small sets, about 32 for large ones. */
+ * Find, touch, fill and remove take constant time in all (tree PLRU: the logarithm of the
+ * ways, to find a victim). Memory: 10 to 16 bytes a key for small sets, about 32 for large
+ * ones; tree PLRU takes a word a set more. */
 #ifndef SIM_CACHE_H
 #define SIM_CACHE_H
 
@@ -40,23 +41,32 @@ struct cache_node {
     uint32_t chain;        /* the next node of the same hash bucket */
 };
 
+enum cache_form { CACHE_EIGHT, CACHE_SIXTEEN, CACHE_LARGE };
+
+/* What a touch of a way does to the tree of pseudo-LRU. */
+struct cache_branch {
+    uint64_t path; /* the bits on the way from the root */
+    uint64_t away; /* those of them that are set to lead elsewhere */
+};
+
 struct cache {
-    uint64_t mask;   /* sets - 1 where that is a mask */
-    uint64_t modulo; /* sets where it is not, else 0 */
-    bool lru;        /* the common policy is inlined */
-    bool small;      /* up to 16 ways */
-    uint8_t keys;    /* small: where the keys begin in a block */
-    uint32_t stride; /* small: words a block */
-    uint64_t *blocks;
+    uint64_t *blocks; /* up to 16 ways */
+    uint64_t stride;  /* words a block */
+    uint64_t mask;    /* sets - 1 where that is a mask */
+    uint64_t modulo;  /* sets where it is not, else 0 */
+    uint8_t form;     /* enum cache_form */
+    bool promotes;    /* as policy->promotes */
+    bool orders;      /* does, and the order is packed */
+    uint32_t ways;
     const struct policy *policy;
-    struct cache_node *nodes; /* sets * ways, then one sentinel a set */
+    struct cache_node *nodes; /* large: sets * ways, then one sentinel a set */
     uint32_t *buckets;
     uint32_t bucket_shift; /* 64 - log2 of the number of buckets */
-    uint32_t ways;
+    uint32_t leaves;       /* of a PLRU tree, a power of two */
     uint64_t sets;
     uint32_t *room;  /* ways that are not occupied, by set; NULL: all are free */
-    uint64_t *trees; /* PLRU: one bit for each inner node */
-    uint32_t tree_words, tree_leaves;
+    uint64_t *trees; /* PLRU of large sets; small ones have it at the end of the block */
+    struct cache_branch *branches; /* PLRU, by way */
     struct rng rng;
 };
 
@@ -82,6 +92,9 @@ void cache_seed(struct cache *cache, uint64_t seed);
 
 /* Puts in a key that is not there. Returns the key that had to go, or CACHE_NONE. */
 uint64_t cache_fill(struct cache *cache, uint64_t set, uint64_t key);
+
+/* Empties a way that holds a key. */
+void cache_vacate(struct cache *cache, uint64_t set, uint32_t way);
 
 /* Takes out a key; says whether it was there. */
 bool cache_remove(struct cache *cache, uint64_t set, uint64_t key);
@@ -113,24 +126,40 @@ static inline uint64_t cache_mark(uint64_t key)
     return cache_hash(key) >> 57 | 0x80;
 }
 
-/* The top bit of every byte that is zero, and perhaps of one just above such a one. */
-static inline uint64_t cache_zero_bytes(uint64_t x)
+/* Where the keys begin in a block. */
+static inline uint32_t cache_keys_at(const struct cache *cache)
 {
-    return (x - 0x0101010101010101u) & ~x & 0x8080808080808080u;
+    return cache->form == CACHE_EIGHT ? 2 : 3;
 }
 
-CACHE_HOT uint32_t cache_find_small(const struct cache *cache, uint64_t set, uint64_t key)
+/* The top bit of every byte of `marks` that equals that of the key; perhaps also that of
+ * the byte above such a one. */
+static inline uint64_t cache_fits(uint64_t marks, uint64_t key)
 {
-    const uint64_t *block = cache->blocks + set * cache->stride;
-    const uint64_t *keys = block + cache->keys;
-    uint64_t pattern = cache_mark(key) * 0x0101010101010101u;
-    uint64_t fits = cache_zero_bytes(block[1] ^ pattern);
-    if (cache->ways > 8) /* the second eight use bit 6 of every byte */
-        fits |= cache_zero_bytes(block[2] ^ pattern) >> 1;
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t differs = marks ^ cache_mark(key) * ones;
+    return (differs - ones) & ~differs & (ones << 7);
+}
+
+CACHE_HOT uint32_t cache_find_eight(const uint64_t *block, uint64_t key)
+{
+    uint64_t fits = cache_fits(block[1], key);
+    for (; fits; fits &= fits - 1) {
+        uint32_t way = (uint32_t)__builtin_ctzll(fits) >> 3;
+        if (block[2 + way] == key)
+            return way;
+    }
+    return CACHE_NO_WAY;
+}
+
+CACHE_HOT uint32_t cache_find_sixteen(const uint64_t *block, uint64_t key)
+{
+    /* The second eight use bit 6 of every byte. */
+    uint64_t fits = cache_fits(block[1], key) | cache_fits(block[2], key) >> 1;
     for (; fits; fits &= fits - 1) {
         uint32_t bit = (uint32_t)__builtin_ctzll(fits);
         uint32_t way = bit >> 3 | (~bit & 1) << 3;
-        if (keys[way] == key)
+        if (block[3 + way] == key)
             return way;
     }
     return CACHE_NO_WAY;
@@ -147,8 +176,11 @@ CACHE_HOT uint32_t cache_find_large(const struct cache *cache, uint64_t set, uin
 /* The way that holds a key, or CACHE_NO_WAY. Changes nothing. */
 CACHE_HOT uint32_t cache_find(const struct cache *cache, uint64_t set, uint64_t key)
 {
-    return cache->small ? cache_find_small(cache, set, key)
-                        : cache_find_large(cache, set, key);
+    if (cache->form == CACHE_EIGHT)
+        return cache_find_eight(cache->blocks + set * cache->stride, key);
+    if (cache->form == CACHE_SIXTEEN)
+        return cache_find_sixteen(cache->blocks + set * cache->stride, key);
+    return cache_find_large(cache, set, key);
 }
 
 /* Puts a node that is in no ring behind `at`, towards the older ones. */
@@ -167,29 +199,46 @@ static inline void cache_unlink(struct cache_node *nodes, uint32_t node)
     nodes[nodes[node].newer].older = nodes[node].older;
 }
 
-/* Makes a way the newest of its set. */
-static inline void cache_promote(struct cache *cache, uint64_t set, uint32_t way)
+static inline void cache_promote_node(struct cache *cache, uint64_t set, uint32_t node)
 {
-    if (cache->small) {
-        uint64_t *order = cache->blocks + set * cache->stride;
-        *order = order_promote(*order, way);
-        return;
-    }
     uint32_t sentinel = (uint32_t)(cache->sets * cache->ways + set);
-    uint32_t node = (uint32_t)set * cache->ways + way;
     if (cache->nodes[node].newer != sentinel) {
         cache_unlink(cache->nodes, node);
         cache_link(cache->nodes, node, sentinel);
     }
 }
 
+/* Makes a way the newest of its set. */
+static inline void cache_promote(struct cache *cache, uint64_t set, uint32_t way)
+{
+    if (cache->form == CACHE_LARGE) {
+        cache_promote_node(cache, set, (uint32_t)set * cache->ways + way);
+        return;
+    }
+    uint64_t *order = cache->blocks + set * cache->stride;
+    *order = order_promote(*order, way);
+}
+
+/* The tree of a set, under a policy that has one. */
+static inline uint64_t *cache_tree(const struct cache *cache, uint64_t set)
+{
+    return cache->trees ? cache->trees + set
+                        : cache->blocks + (set + 1) * cache->stride - 1;
+}
+
+/* Turns a tree away from a way. */
+static inline void cache_turn(const struct cache *cache, uint64_t *tree, uint32_t way)
+{
+    *tree = (*tree & ~cache->branches[way].path) | cache->branches[way].away;
+}
+
 /* Notes a hit in a way. */
 CACHE_HOT void cache_touch(struct cache *cache, uint64_t set, uint32_t way)
 {
-    if (cache->lru)
+    if (cache->promotes)
         cache_promote(cache, set, way);
-    else if (cache->policy->touch)
-        cache->policy->touch(cache, set, way);
+    else if (cache->branches)
+        cache_turn(cache, cache_tree(cache, set), way);
 }
 
 /* Finds and, if it is there, touches a key. */
@@ -200,6 +249,26 @@ CACHE_HOT bool cache_hit(struct cache *cache, uint64_t set, uint64_t key)
         return false;
     cache_touch(cache, set, way);
     return true;
+}
+
+/* Where a key was found; it may have gone since. */
+struct cache_place {
+    uint64_t *at;     /* the set's block; large: the node */
+    uint8_t key, way; /* words from there to the key; way, large: 0 */
+};
+
+struct cache_place cache_place(const struct cache *cache, uint64_t set, uint32_t way);
+
+/* What a hit does under other policies than LRU, and in large sets. */
+void cache_touch_otherwise(struct cache *cache, struct cache_place place);
+
+/* Notes a hit in a place. */
+CACHE_HOT void cache_touch_at(struct cache *cache, struct cache_place place)
+{
+    if (__builtin_expect(cache->orders, 1))
+        *place.at = order_promote(*place.at, place.way);
+    else
+        cache_touch_otherwise(cache, place);
 }
 
 #endif

@@ -9,7 +9,10 @@
  * Keys in caches are virtual line numbers. The page mapping is a bijection, so they
  * name the same lines as physical ones would, need no translation where the index needs
  * none, and tell at once which address an evicted line had. When a range moves to huge
- * pages, its lines and translations are dropped; there, alone, the two would differ. */
+ * pages, its lines and translations are dropped; there, alone, the two would differ.
+ *
+ * Most accesses are quick: they hit in the first TLB and in the first cache. Those are
+ * only counted, by path and page size; sim_counts() works out the rest from that. */
 #ifndef SIM_HIERARCHY_H
 #define SIM_HIERARCHY_H
 
@@ -20,11 +23,13 @@
 
 struct level {
     struct cache lines;
-    uint32_t id;      /* in machine->caches and in the counts */
     uint32_t shift;   /* log2 of the line */
+    uint32_t in_page; /* log2 of the lines of a base page */
     uint32_t latency; /* cycles, on a hit */
     uint32_t level;
+    uint32_t id;     /* in machine->caches and in the counts */
     bool translated; /* the set depends on the physical page */
+    bool trains;     /* some prefetcher has to see hits too */
     bool inclusive, exclusive;
     uint32_t nnearer, nprefetchers;
     struct level *nearer[STRATA_MAX_CACHES]; /* those it includes */
@@ -39,41 +44,55 @@ struct tlb {
 
 enum { PATH_INT, PATH_FLOAT, PATH_FETCH, PATHS };
 
-struct path {
+struct route {
     uint32_t n;
-    uint32_t grain;  /* log2 of the smallest line or page: what an access may straddle */
-    bool fetch;      /* uses the routes of instructions */
-    bool translated; /* some level is */
-    bool prefetches; /* some level has a prefetcher */
-    bool casts[STRATA_MAX_CACHES]; /* the level's victims go into the next */
-    struct level *level[STRATA_MAX_CACHES];
+    uint32_t latency; /* of the first TLB, 0: there is none */
+    uint32_t level;   /* likewise */
+    uint64_t flag;    /* set in keys of huge pages that share TLBs with base pages */
+    uint32_t shift[STRATA_MAX_TLBS];
+    struct tlb *tlb[STRATA_MAX_TLBS];
 };
 
-enum { ROUTES = 4 };
+/* Where the line and the page of an access were found last. It is a guess that is
+ * checked before use, so nothing has to keep it true. */
+struct memo {
+    uint64_t line, page;      /* their keys in the first cache and the first TLB */
+    uint64_t *line_at, *page_at; /* their places there */
+    uint8_t line_key, line_way, page_key, page_way;
+    bool huge;
+};
 
-struct route {
-    uint32_t n, id;
-    uint64_t flag; /* set in keys of huge pages that share TLBs with base pages */
-    uint32_t shift[STRATA_MAX_TLBS];
-    uint32_t tlb[STRATA_MAX_TLBS]; /* in sim->tlbs */
+enum { MEMOS = 1024 };
+
+struct path {
+    uint32_t n;
+    uint32_t grain;         /* log2 of the first line: what an access may straddle */
+    struct memo *memos;     /* by line number */
+    struct cache *lines;    /* of the first level */
+    struct cache *pages[2]; /* of the first TLB, by [huge] */
+    uint64_t quick[2];      /* accesses, by [huge], that are not in the counts yet */
+    bool translated;        /* some level is */
+    bool prefetches;        /* some level has a prefetcher */
+    bool casts[STRATA_MAX_CACHES]; /* the level's victims go into the next */
+    struct level *level[STRATA_MAX_CACHES];
+    const struct route *routes; /* [huge] */
 };
 
 struct sim {
-    struct sim_allocator allocator;
+    struct path *path[PATHS];
     struct mapping mapping;
     uint32_t page_shift;
     uint32_t walk_latency, memory_latency;
     uint32_t cache_levels, tlb_levels;
     uint32_t ncaches, ntlbs, nprefetchers;
-    /* The page that each route had last: it is the newest in the route's first TLB,
-     * which thus need not be asked. CACHE_NONE where another route came between. */
-    uint64_t last[ROUTES];
+    struct sim_counts counts;
     struct path paths[PATHS];
     struct route routes[2][2]; /* [fetch][huge] */
     struct level caches[STRATA_MAX_CACHES];
     struct tlb tlbs[STRATA_MAX_TLBS];
     struct prefetcher prefetchers[STRATA_MAX_PREFETCHERS];
-    struct sim_counts counts;
+    struct memo memos[PATHS][MEMOS];
+    struct sim_allocator allocator;
 };
 
 /* The set of a cache in which a line is. */
@@ -81,6 +100,12 @@ static inline uint64_t level_set(const struct level *level, uint64_t virtual, ui
 {
     return cache_set(&level->lines,
                      (level->translated ? physical : virtual) >> level->shift);
+}
+
+/* What a quick access costs. */
+static inline uint32_t quick_cycles(const struct path *path, bool huge)
+{
+    return path->routes[huge].latency + path->level[0]->latency;
 }
 
 #endif

@@ -29,14 +29,14 @@ static inline uint64_t order_initial(uint32_t room)
     return order;
 }
 
-/* Four times the place of a way. The subtraction borrows only upwards from a true
- * zero, so the lowest mark is exact. */
-static inline uint32_t order_bit(uint64_t order, uint32_t way)
+/* All bits up to the place of a way, its own included. The subtraction borrows only
+ * upwards from a true zero, so the lowest mark is exact. */
+static inline uint64_t order_upto(uint64_t order, uint32_t way)
 {
     const uint64_t ones = 0x1111111111111111u;
     uint64_t differs = order ^ way * ones;
     uint64_t zeros = (differs - ones) & ~differs & (ones << 3);
-    return (uint32_t)__builtin_ctzll(zeros) & ~3u;
+    return zeros ^ (zeros - 1);
 }
 
 static inline uint32_t order_oldest(uint64_t order, uint32_t room)
@@ -44,22 +44,19 @@ static inline uint32_t order_oldest(uint64_t order, uint32_t room)
     return (uint32_t)(order >> 4 * (room - 1)) & 15;
 }
 
-/* Makes a way the newest. */
+/* Makes a way the newest: those before it move up by one place. */
 static inline uint64_t order_promote(uint64_t order, uint32_t way)
 {
-    uint32_t bit = order_bit(order, way);
-    uint64_t below = order & ((UINT64_C(1) << bit) - 1);
-    uint64_t above = order & (UINT64_MAX << bit << 4);
-    return above | below << 4 | way;
+    uint64_t moved = order << 4 | way;
+    return order ^ ((order ^ moved) & order_upto(order, way));
 }
 
-/* Makes a way the oldest. */
+/* Makes a way the oldest: those behind it move down by one place. */
 static inline uint64_t order_demote(uint64_t order, uint32_t way, uint32_t room)
 {
-    uint64_t below = (UINT64_C(1) << order_bit(order, way)) - 1;
-    uint64_t shifted = (order >> 4) & order_places(room - 1) & ~below;
-    uint64_t beyond = order & ~order_places(room);
-    return beyond | (uint64_t)way << 4 * (room - 1) | shifted | (order & below);
+    uint64_t before = order_upto(order, way) >> 4;
+    uint64_t behind = (order >> 4) & order_places(room - 1) & ~before;
+    return (uint64_t)way << 4 * (room - 1) | behind | (order & before);
 }
 
 #endif

@@ -7,9 +7,11 @@
  * page is). Lines are numbered within the page.
  * - next-line: the `degree` lines after the missing one.
  * - adjacent: the other line of an aligned pair.
- * - stride: once two steps within a page are equal and not zero, `degree` steps ahead.
+ * - stride: once two steps within a page are equal, `degree` steps ahead.
  * - stream: once a step is to a neighbouring line, `degree` lines ahead that way.
- * The last two remember the 16 pages used last. */
+ * The last two remember the last steps in 64 pages; a page shares its place with those
+ * that are a multiple of 64 pages away, and the later one has it. A visit of the same
+ * line again is no step. */
 #ifndef SIM_PREFETCH_H
 #define SIM_PREFETCH_H
 
@@ -17,27 +19,19 @@
 #include <stdint.h>
 #include <strata/machine.h>
 
-enum { PREFETCH_PAGES = 16, PREFETCH_LINES = 64, PREFETCHERS = 5 };
+enum { PREFETCH_PAGES = 64, PREFETCH_LINES = 64, PREFETCHERS = 5 };
 
 struct prefetch_page {
     uint64_t page; /* UINT64_MAX: none */
-    uint64_t used; /* when; the least goes first */
-    int64_t line, step;
+    int32_t line;  /* the last one visited */
+    int32_t step, before; /* the last steps, 0: none yet */
 };
 
 struct prefetcher {
     uint32_t kind; /* enum strata_prefetch */
     uint32_t degree;
-    uint64_t clock;
+    bool trains; /* has to see hits too */
     struct prefetch_page pages[PREFETCH_PAGES];
-};
-
-/* A demand access, as a prefetcher sees it. */
-struct prefetch_access {
-    uint64_t page;
-    int64_t line;  /* within the page */
-    int64_t lines; /* of a page */
-    bool missed;
 };
 
 void prefetcher_init(struct prefetcher *prefetcher, uint32_t kind, uint32_t degree);
@@ -45,9 +39,25 @@ void prefetcher_init(struct prefetcher *prefetcher, uint32_t kind, uint32_t degr
 /* Forgets all pages. */
 void prefetcher_clear(struct prefetcher *prefetcher);
 
-/* Notes an access; fills in the lines to fetch and returns how many there are. */
-uint32_t prefetcher_observe(struct prefetcher *prefetcher,
-                            const struct prefetch_access *access,
-                            int64_t lines[PREFETCH_LINES]);
+/* Notes an access, of a prefetcher that trains. Returns what is now known of its page,
+ * or NULL if that did not change. */
+static inline const struct prefetch_page *prefetcher_train(struct prefetcher *prefetcher,
+                                                           uint64_t page, int32_t line)
+{
+    struct prefetch_page *known = &prefetcher->pages[page % PREFETCH_PAGES];
+    if (known->page != page)
+        *known = (struct prefetch_page){.page = page, .line = line};
+    if (known->line == line)
+        return 0;
+    known->before = known->step;
+    known->step = line - known->line;
+    known->line = line;
+    return known;
+}
+
+/* Notes an access that missed; fills in the lines to fetch and returns how many there
+ * are. A page has `in_page` lines. */
+uint32_t prefetcher_miss(struct prefetcher *prefetcher, uint64_t page, int32_t line,
+                         int32_t in_page, int32_t lines[PREFETCH_LINES]);
 
 #endif

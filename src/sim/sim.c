@@ -47,6 +47,7 @@ static int build_caches(struct sim *sim, const struct strata_machine *machine)
         *level = (struct level){
             .id = i,
             .shift = log2_of(cache->line),
+            .in_page = sim->page_shift - log2_of(cache->line),
             .latency = cache->latency,
             .level = cache->level,
             .translated = is_translated(machine, cache),
@@ -88,25 +89,32 @@ static void build_path(struct sim *sim, const struct strata_machine *machine, ui
 {
     struct path *path = &sim->paths[id];
     uint32_t type = id == PATH_FLOAT ? STRATA_FLOAT : STRATA_INT;
-    path->fetch = id == PATH_FETCH;
+    bool fetch = id == PATH_FETCH;
+    sim->path[id] = path;
+    path->memos = sim->memos[id];
     path->grain = sim->page_shift;
+    path->routes = sim->routes[fetch];
     for (uint32_t at = 1; at <= sim->cache_levels; at++)
         for (uint32_t i = 0; i < machine->ncaches; i++) {
             const struct strata_cache *cache = &machine->caches[i];
             struct level *level = &sim->caches[i];
-            if (cache->level != at || !takes(cache->kind, path->fetch) ||
-                !(path->fetch || cache->types & type))
+            if (cache->level != at || !takes(cache->kind, fetch) ||
+                !(fetch || cache->types & type))
                 continue;
             path->casts[path->n ? path->n - 1 : 0] = path->n && level->exclusive;
             path->level[path->n++] = level;
             path->translated |= level->translated;
             path->prefetches |= level->nprefetchers > 0;
-            if (level->shift < path->grain)
-                path->grain = level->shift;
         }
-    for (uint32_t i = 0; i < machine->ntlbs; i++)
-        if (log2_of(machine->tlbs[i].page) < path->grain)
-            path->grain = log2_of(machine->tlbs[i].page);
+    if (path->n) {
+        path->grain = path->level[0]->shift;
+        path->lines = &path->level[0]->lines;
+    }
+    for (int huge = 0; huge < 2; huge++)
+        if (path->routes[huge].n)
+            path->pages[huge] = &path->routes[huge].tlb[0]->pages;
+    for (uint32_t i = 0; i < MEMOS; i++)
+        path->memos[i] = (struct memo){.line = CACHE_NONE};
 }
 
 /* Huge pages have TLBs of their own, or else share those of base pages. */
@@ -118,7 +126,6 @@ static void build_route(struct sim *sim, const struct strata_machine *machine, b
     for (uint32_t i = 0; i < machine->ntlbs; i++)
         own |= huge && takes(machine->tlbs[i].kind, fetch) &&
                machine->tlbs[i].page == machine->huge;
-    route->id = 2u * fetch + huge;
     route->flag = huge && !own ? UINT64_C(1) << 63 : 0;
     for (uint32_t at = 1; at <= sim->tlb_levels; at++)
         for (uint32_t i = 0; i < machine->ntlbs; i++) {
@@ -127,8 +134,12 @@ static void build_route(struct sim *sim, const struct strata_machine *machine, b
             if (tlb->level != at || !takes(tlb->kind, fetch) || for_huge != own)
                 continue;
             route->shift[route->n] = log2_of(huge ? machine->huge : tlb->page);
-            route->tlb[route->n++] = i;
+            route->tlb[route->n++] = &sim->tlbs[i];
         }
+    if (route->n) {
+        route->latency = route->tlb[0]->latency;
+        route->level = route->tlb[0]->level;
+    }
 }
 
 /* A prefetcher belongs to the cache of its level that loads use, if there is one. */
@@ -146,6 +157,7 @@ static void build_prefetcher(struct sim *sim, const struct strata_machine *machi
     struct prefetcher *prefetcher = &sim->prefetchers[sim->nprefetchers++];
     prefetcher_init(prefetcher, from->kind, from->degree);
     level->prefetchers[level->nprefetchers++] = prefetcher;
+    level->trains |= prefetcher->trains;
 }
 
 static void seed_all(struct sim *sim, uint64_t seed)
@@ -155,12 +167,6 @@ static void seed_all(struct sim *sim, uint64_t seed)
         cache_seed(&sim->caches[i].lines, mix64(seed + i + 1));
     for (uint32_t i = 0; i < sim->ntlbs; i++)
         cache_seed(&sim->tlbs[i].pages, mix64(seed + STRATA_MAX_CACHES + i + 1));
-}
-
-static void forget_last_pages(struct sim *sim)
-{
-    for (int i = 0; i < ROUTES; i++)
-        sim->last[i] = CACHE_NONE;
 }
 
 struct sim *sim_create(const struct strata_machine *machine, uint64_t seed,
@@ -182,13 +188,12 @@ struct sim *sim_create(const struct strata_machine *machine, uint64_t seed,
     }
     for (uint32_t i = 0; i < machine->nprefetchers; i++)
         build_prefetcher(sim, machine, i);
+    for (int i = 0; i < 4; i++)
+        build_route(sim, machine, i / 2, i % 2);
     for (uint32_t i = 0; i < PATHS; i++)
         build_path(sim, machine, i);
-    for (uint32_t i = 0; i < ROUTES; i++)
-        build_route(sim, machine, i / 2, i % 2);
     mapping_init(&sim->mapping, machine, seed);
     seed_all(sim, seed);
-    forget_last_pages(sim);
     return sim;
 }
 
@@ -211,13 +216,12 @@ static void purge(struct sim *sim, uint64_t first, uint64_t last)
         struct level *level = &sim->caches[i];
         cache_purge(&level->lines, first >> level->shift, last >> level->shift);
     }
-    for (uint32_t i = 0; i < ROUTES; i++) {
-        const struct route *route = &sim->routes[i / 2][0];
+    for (int fetch = 0; fetch < 2; fetch++) {
+        const struct route *route = &sim->routes[fetch][0];
         for (uint32_t j = 0; j < route->n; j++)
-            cache_purge(&sim->tlbs[route->tlb[j]].pages, first >> route->shift[j],
+            cache_purge(&route->tlb[j]->pages, first >> route->shift[j],
                         last >> route->shift[j]);
     }
-    forget_last_pages(sim);
 }
 
 int sim_map_huge(struct sim *sim, uint64_t address, uint64_t size)
@@ -245,7 +249,6 @@ void sim_flush(struct sim *sim)
         cache_clear(&sim->tlbs[i].pages);
     for (uint32_t i = 0; i < sim->nprefetchers; i++)
         prefetcher_clear(&sim->prefetchers[i]);
-    forget_last_pages(sim);
 }
 
 void sim_remap(struct sim *sim, uint64_t seed)
@@ -254,12 +257,30 @@ void sim_remap(struct sim *sim, uint64_t seed)
     sim_flush(sim);
 }
 
-void sim_reset_counts(struct sim *sim)
+/* Moves quick accesses to the counts: all hit in the first TLB and the first cache. */
+static void count_quick(struct sim *sim, struct path *path, bool huge)
 {
-    sim->counts = (struct sim_counts){0};
+    const struct route *route = &path->routes[huge];
+    uint64_t n = path->quick[huge];
+    if (n == 0)
+        return;
+    path->quick[huge] = 0;
+    sim->counts.hits[path->level[0]->id] += n;
+    if (route->n)
+        sim->counts.tlb_hits[route->tlb[0] - sim->tlbs] += n;
+    sim->counts.cycles += n * quick_cycles(path, huge);
 }
 
-const struct sim_counts *sim_counts(const struct sim *sim)
+const struct sim_counts *sim_counts(struct sim *sim)
 {
+    for (uint32_t i = 0; i < PATHS; i++)
+        for (int huge = 0; huge < 2; huge++)
+            count_quick(sim, &sim->paths[i], huge);
     return &sim->counts;
+}
+
+void sim_reset_counts(struct sim *sim)
+{
+    sim_counts(sim);
+    sim->counts = (struct sim_counts){0};
 }

@@ -75,6 +75,8 @@ void sim_flush(struct sim *sim);
 void sim_remap(struct sim *sim, uint64_t seed);
 
 void sim_reset_counts(struct sim *sim);
-const struct sim_counts *sim_counts(const struct sim *sim);
+
+/* Valid until the next call with this machine. */
+const struct sim_counts *sim_counts(struct sim *sim);
 
 #endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Line sizes: the physical one by the line string, the effective one by pairs.
+ *
+ * L(n, s) with n a little below what a level holds overflows it while s is below the line
+ * size and fits from then on. In the state that fits there are no misses, so prefetchers
+ * that follow misses keep quiet and the line is the physical one.
+ *
+ * The effective line is the width that behaves as one: a pair of visits d apart, in random
+ * chunks of the next level's memory, where the second one still finds what the first one
+ * brought in, by the line or by a prefetcher. */
+#include "probe/probing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    WIDTHS = 7,  /* stripes tried: from half the first line to 32 times that */
+    TRIALS = 4,  /* of each stripe */
+    GUESS = 64,  /* bytes: where the first cache's line is not known */
+    BLOCK = 8,   /* pages */
+    PAIRS = 5,   /* of visits, at each distance */
+};
+
+/* a: bytes that the level holds. x: the stripe. */
+static int build_line(struct probing *p, const struct string *s, double x)
+{
+    return refs_line(&p->refs, &p->runner->ground[s->arena], &p->rng, s->a, (uint64_t)x,
+                     BLOCK);
+}
+
+/* a: chunks, b: whether both ends are visited. x: the distance. */
+static int build_pair(struct probing *p, const struct string *s, double x)
+{
+    return refs_pair(&p->refs, &p->runner->ground[s->arena], &p->rng, s->a, (uint64_t)x, s->b);
+}
+
+static double first_line(const struct probing *p)
+{
+    const struct strata_value *line = &p->probed->caches[0].line;
+    return line->known ? line->value : GUESS;
+}
+
+/* The first stripe, from the slowest on, that is nearer to the fastest. Logarithms,
+ * because latencies of neighbouring levels differ by factors. */
+static size_t drop(const double *y, size_t n)
+{
+    size_t at = 0;
+    double least = y[0];
+    for (size_t i = 1; i < n; i++) {
+        at = y[i] > y[at] ? i : at;
+        least = fmin(least, y[i]);
+    }
+    double middle = sqrt(y[at] * least);
+    while (at < n && y[at] > middle)
+        at++;
+    return at;
+}
+
+/* Visits every stripe of the series TRIALS times, and leaves the minima in y. */
+static int measure_stripes(struct probing *p, const struct string *string, struct series *series,
+                           double *y)
+{
+    for (size_t trial = 0; trial < TRIALS; trial++)
+        for (size_t i = 0; i < series->npoints; i++) {
+            double cycles;
+            int status = try_string(p, string, series->points[i].x, &cycles);
+            if (!status && point_add(&series->points[i], cycles))
+                status = out_of_memory(p);
+            if (status)
+                return status;
+            y[i] = point_min(&series->points[i]);
+        }
+    return 0;
+}
+
+/* What a level holds with certainty, less the room that a ramp needs. */
+static double filling(const struct strata_probed_cache *cache)
+{
+    return cache->effective.value / (1 + 2.0 / RAMP);
+}
+
+/* The widest stripe whose lines, one in each, still do not fit into the level before. */
+static double widest(const struct probing *p, const struct strata_probed_cache *cache)
+{
+    double bytes = filling(cache) * first_line(p), inner = cache[-1].effective.value;
+    return fmin(bytes / (1.25 * inner), (double)p->runner->ground[BASE_PAGES].page / 2);
+}
+
+static int physical_line(struct probing *p, struct strata_probed_cache *cache)
+{
+    struct string string = {build_line, BASE_PAGES, (uint64_t)filling(cache), 0};
+    double y[WIDTHS];
+    char name[32], title[80];
+    snprintf(name, sizeof name, "line%d", cache->level);
+    snprintf(title, sizeof title, "stripes that fill L%d", cache->level);
+    struct series *series = dataset_add(p->probed->data, name, title, "bytes", "cycles");
+    for (double s = first_line(p) / 2; series && series->npoints < WIDTHS; s *= 2) {
+        if (s > widest(p, cache))
+            break;
+        if (!series_at(series, s))
+            return out_of_memory(p);
+    }
+    int status = series ? measure_stripes(p, &string, series, y) : out_of_memory(p);
+    if (status)
+        return status;
+    size_t at = drop(y, series->npoints);
+    cache->line = unknown("stripes of any width take about the same time");
+    if (at > 0 && at < series->npoints) {
+        const struct point *fits = &series->points[at], *misses = fits - 1;
+        double confidence = 1 - separation(fits->y, misses->y, TRIALS);
+        cache->line = known(fits->x, fits->x, fits->x, confidence);
+    }
+    return 0;
+}
+
+/* The cost of the second visit of a pair d apart. */
+static int second_visit(struct probing *p, size_t chunks, double d, double *cycles)
+{
+    struct string both = {build_pair, BASE_PAGES, chunks, true}, first = both;
+    double two, one;
+    first.b = false;
+    int status = try_string(p, &both, d, &two);
+    if (!status)
+        status = try_string(p, &first, d, &one);
+    *cycles = 2 * two - one;
+    return status;
+}
+
+/* Second visits of a few pairs d apart, and whether most are served by the level itself. */
+static int inside(struct probing *p, const struct strata_probed_cache *cache, double next,
+                  size_t chunks, double d, double *cycles, bool *yes)
+{
+    double middle = sqrt(cache->latency_cycles.value * next);
+    size_t votes = 0;
+    for (size_t i = 0; i < PAIRS; i++) {
+        int status = second_visit(p, chunks, d, &cycles[i]);
+        if (status)
+            return status;
+        votes += cycles[i] < middle;
+    }
+    *yes = 2 * votes > PAIRS;
+    return 0;
+}
+
+static int effective_line(struct probing *p, struct strata_probed_cache *cache, double next)
+{
+    const struct ground *ground = &p->runner->ground[BASE_PAGES];
+    /* Twice what the level holds, of lines as long as the first level's. */
+    double chunks = floor(2 * cache->effective.high / first_line(p)), d = first_line(p) / 2;
+    double cycles[2][PAIRS]; /* at d / 2 and at d */
+    bool yes = true;
+    cache->effective_line = unknown("not enough memory for pairs of visits");
+    for (; 2 * d <= (double)ground->page && chunks * 2 * d <= (double)ground->bytes; d *= 2) {
+        int status = inside(p, cache, next, (size_t)chunks, d, cycles[1], &yes);
+        if (status || !yes) {
+            double confidence = 1 - separation(cycles[0], cycles[1], PAIRS);
+            cache->effective_line = d > first_line(p) / 2
+                                        ? known(d, d, d, confidence)
+                                        : unknown("not even half a line behaves as one");
+            return status;
+        }
+        memcpy(cycles[0], cycles[1], sizeof cycles[0]);
+    }
+    return 0;
+}
+
+int probe_lines(struct probing *p)
+{
+    struct strata_probed *probed = p->probed;
+    for (int i = 0; i < probed->ncaches; i++) {
+        struct strata_probed_cache *cache = &probed->caches[i];
+        bool last = i + 1 == probed->ncaches;
+        const struct strata_value *next =
+            last ? &probed->memory_cycles : &probed->caches[i + 1].latency_cycles;
+        if (!time_left(p, (double)i / probed->ncaches)) {
+            if (i)
+                cache->line = unknown("no time was left; try a larger --budget");
+            cache->effective_line = unknown("no time was left; try a larger --budget");
+            continue;
+        }
+        int status = i ? physical_line(p, cache) : 0; /* the gap test found the first one */
+        if (!status)
+            status = effective_line(p, cache, next->value);
+        if (status)
+            return status;
+    }
+    return 0;
+}

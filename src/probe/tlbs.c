@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The TLBs: how many levels, their entries, ways, and what a miss costs.
+ *
+ * T(n, pages) visits n lines in each page. Its control is as many lines packed into as few
+ * pages as can be: what T costs more is translation. Packing does not hide all that the
+ * caches do, so a level must show at the same number of pages for every n, whereas a cache
+ * shows at the same number of lines. Where n = 1 and n = 2 do not agree, 3 and 4 vote too.
+ *
+ * The number of entries is then searched for by bisection: when one page too many is
+ * visited in turn, at least the pages of one set miss, which is at least two. The ways are
+ * found like those of a cache: w + 1 pages that are entries / w apart fall into one set if
+ * there are w ways, and into none that is too small if there are more. */
+#include "probe/probing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FIRST = 4,      /* pages */
+    MOST = 16384,   /* pages: four times the largest TLB known */
+    PER_OCTAVE = 4, /* points of the sweep */
+    LEAST = 3,      /* observations without a new minimum */
+    PASSES = 12,
+    STRINGS = 4, /* n = 1..4 */
+    BLOCK = 8,
+};
+
+/* a: lines in a page. x: pages. */
+static int build_spread(struct probing *p, const struct string *s, double x)
+{
+    return refs_tlb(&p->refs, &p->runner->ground[s->arena], &p->rng, s->a, (size_t)x);
+}
+
+static int build_packed(struct probing *p, const struct string *s, double x)
+{
+    const struct ground *ground = &p->runner->ground[s->arena];
+    return refs_cache(&p->refs, ground, &p->rng, (uint64_t)x * s->a * ground->line, BLOCK);
+}
+
+/* a: pages, 0: half as many as lines. x: lines. */
+static int build_folded(struct probing *p, const struct string *s, double x)
+{
+    size_t n = (size_t)x, pages = s->a ? s->a : (n + 1) / 2;
+    return refs_folded(&p->refs, &p->runner->ground[s->arena], &p->rng, n, pages);
+}
+
+/* a: the stride in pages. b: neighbouring rows. x: pages in a row. */
+static int build_rows(struct probing *p, const struct string *s, double x)
+{
+    return refs_tlb_gap(&p->refs, &p->runner->ground[s->arena], &p->rng, (size_t)x, s->a, s->b);
+}
+
+struct spread {
+    struct series *series; /* of T */
+    size_t n;              /* points */
+    double *x, *y;         /* pages, L1 latency plus the cost of translation */
+    struct levels levels;
+};
+
+static int add_points(struct series *series, double most)
+{
+    for (double octave = FIRST; octave <= most; octave *= 2)
+        for (int i = 0; i < PER_OCTAVE; i++) {
+            double x = floor(octave * (1 + (double)i / PER_OCTAVE));
+            if (x <= most && !series_at(series, x))
+                return -1;
+        }
+    return 0;
+}
+
+/* What translation costs at every point, beside a hit in the first cache. */
+static int excess(const struct series *spread, const struct series *packed, struct spread *out)
+{
+    double *base, *control;
+    if (series_curve(spread, NULL, &out->x, &out->y) || series_curve(packed, NULL, &base, &control))
+        return -1;
+    out->n = spread->npoints;
+    double least = control[0];
+    for (size_t i = 0; i < out->n; i++)
+        out->y[i] = least + fmax(0, out->y[i] - control[i]);
+    free(base);
+    return 0;
+}
+
+static int measure_spread(struct probing *p, enum arena arena, uint64_t lines, double most,
+                          struct spread *out)
+{
+    struct string spread = {build_spread, arena, lines, 0}, packed = {build_packed, arena, lines, 0};
+    char name[32], title[80];
+    const char *pages = arena == HUGE_PAGES ? "huge " : "";
+    snprintf(name, sizeof name, "%stlb%d", arena == HUGE_PAGES ? "huge-" : "", (int)lines);
+    snprintf(title, sizeof title, "%spages, %d line%s in each", pages, (int)lines,
+             lines == 1 ? "" : "s");
+    out->series = dataset_add(p->probed->data, name, title, "pages", "cycles");
+    snprintf(name, sizeof name, "%spacked%d", arena == HUGE_PAGES ? "huge-" : "", (int)lines);
+    snprintf(title, sizeof title, "as many lines, packed");
+    struct series *control = dataset_add(p->probed->data, name, title, "pages", "cycles");
+    if (!out->series || !control || add_points(out->series, most) || add_points(control, most))
+        return out_of_memory(p);
+    for (int pass = 0; pass < PASSES; pass++) {
+        long visited = sweep_once(p, &spread, out->series, LEAST, 0, INFINITY);
+        long controlled = sweep_once(p, &packed, control, LEAST, 0, INFINITY);
+        if (visited < 0 || controlled < 0)
+            return p->error->status;
+        if (p->stopped || visited + controlled == 0 ||
+            !time_left(p, (double)(pass + 1) / PASSES))
+            break;
+    }
+    if (p->stopped)
+        return 0;
+    if (excess(out->series, control, out) || find_levels(out->x, out->y, out->n, &out->levels, NULL))
+        return out_of_memory(p);
+    return 0;
+}
+
+/* A rise: between the plateaus of a spread. */
+struct rise {
+    double from, to; /* pages: the last point below it and the first one above */
+    double height;   /* cycles */
+};
+
+static struct rise rise_of(const struct spread *s, size_t level)
+{
+    const struct plateau *below = &s->levels.plateau[level], *above = below + 1;
+    double low = s->y[(below->first + below->last) / 2];
+    return (struct rise){s->x[below->last], s->x[above->first], above->height - low};
+}
+
+/* Whether spread s rises where `rise` does: cache effects lie at least an octave off from
+ * one n to its double, so half an octave tells. */
+static bool rises_at(const struct spread *s, const struct rise *rise)
+{
+    for (size_t i = 0; i + 1 < s->levels.n; i++)
+        if (fabs(log2(rise_of(s, i).from / rise->from)) < 0.5)
+            return true;
+    return false;
+}
+
+static bool all_agree(const struct spread *a, const struct spread *b)
+{
+    for (size_t i = 0; i + 1 < a->levels.n; i++) {
+        struct rise rise = rise_of(a, i);
+        if (!rises_at(b, &rise))
+            return false;
+    }
+    return a->levels.n == b->levels.n;
+}
+
+/* The rises of the first spread that most of the others have, too. */
+static size_t vote(const struct spread *spreads, size_t n, struct rise *rises)
+{
+    size_t found = 0;
+    for (size_t i = 0; i + 1 < spreads[0].levels.n; i++) {
+        struct rise rise = rise_of(&spreads[0], i);
+        size_t votes = 0;
+        for (size_t j = 0; j < n; j++)
+            votes += rises_at(&spreads[j], &rise);
+        if (2 * votes > n)
+            rises[found++] = rise;
+    }
+    return found;
+}
+
+/* The most pages, from low (which fits) to below high, that cost less than half of
+ * `amount` more than as many lines in half as many pages. */
+static int bisect(struct probing *p, enum arena arena, double low, double high, double amount,
+                  double *edge, bool *sure)
+{
+    struct string spread = {build_spread, arena, 1, 0};
+    struct string folded = {build_folded, arena, 0, 0};
+    struct decision d;
+    while (high - low > 1) {
+        double middle = floor((low + high) / 2);
+        int status = decide_slower(p, &spread, middle, &folded, middle, amount, &d);
+        if (status)
+            return status;
+        *(d.slower ? &high : &low) = middle;
+        *sure &= d.sure;
+    }
+    *edge = low;
+    return 0;
+}
+
+/* The rise over one more page is unknown at first: from the whole height, if the TLB is
+ * fully associative, down to two pages' worth. So its slope is taken between an eighth and a
+ * quarter of the height, and then its foot is looked for with what a page costs by that. */
+static int find_entries(struct probing *p, enum arena arena, const struct rise *rise,
+                        double inner, struct strata_value *entries)
+{
+    double base = fmax(inner + 1, floor(rise->from / 1.5)), eighth = 0, quarter = 0, edge;
+    bool sure = true;
+    int status = bisect(p, arena, base, rise->to + 1, rise->height / 4, &eighth, &sure);
+    if (!status)
+        status = bisect(p, arena, base, rise->to + 1, rise->height / 2, &quarter, &sure);
+    edge = eighth;
+    double pages = quarter - eighth;
+    if (!status && pages >= 1) {
+        double page = fmax(rise->height / 8 / pages, 2 * rise->height / quarter);
+        base = fmax(base, floor(eighth - 4 * pages));
+        sure = true;
+        status = bisect(p, arena, base, eighth + 1, page, &edge, &sure);
+    }
+    *entries = known(edge, edge, fmax(edge, quarter), sure ? 0.99 : 0.5);
+    return status;
+}
+
+enum { PENALTIES = 9 }; /* the true median lies within their range with 1 - 2^-8 */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* What a visit costs more that misses here and hits in the next level, if there is one. */
+static int find_penalty(struct probing *p, enum arena arena, double pages, double few,
+                        struct strata_probed_tlb *tlb)
+{
+    struct string spread = {build_spread, arena, 1, 0};
+    struct string folded = {build_folded, arena, (uint64_t)few, 0};
+    double cost[PENALTIES], with, without;
+    for (size_t i = 0; i < PENALTIES; i++) {
+        int status = try_string(p, &spread, pages, &with);
+        if (!status)
+            status = try_string(p, &folded, pages, &without);
+        if (status)
+            return status;
+        cost[i] = with - without;
+    }
+    qsort(cost, PENALTIES, sizeof *cost, by_value);
+    tlb->penalty_cycles =
+        known(cost[PENALTIES / 2], cost[0], cost[PENALTIES - 1], 1 - exp2(1 - PENALTIES));
+    tlb->penalty_ns = in_ns(p, tlb->penalty_cycles);
+    return 0;
+}
+
+/* How many rows are needed so that the pages do not fit into the level before. */
+static size_t rows(double inner, double n)
+{
+    return (size_t)floor(2 * inner / n) + 1;
+}
+
+static int find_ways(struct probing *p, enum arena arena, double entries, double inner,
+                     double height, struct strata_value *ways)
+{
+    const struct ground *ground = &p->runner->ground[arena];
+    struct decision d;
+    for (double w = 1; w < entries; w++) {
+        if (fmod(entries, w))
+            continue;
+        double stride = entries / w;
+        struct string row = {build_rows, arena, (uint64_t)stride, rows(inner, w + 1)};
+        if ((w * stride + (double)row.b) * (double)ground->page > (double)ground->bytes ||
+            (double)row.b > stride) {
+            continue;
+        }
+        struct string control = {build_spread, arena, 1, 0};
+        double pages = (w + 1) * (double)row.b;
+        if (pages > entries)
+            continue;
+        int status = decide_slower(p, &row, w + 1, &control, pages, height / 2, &d);
+        if (status)
+            return status;
+        if (d.slower) {
+            *ways = known(w, w, w, d.sure ? 0.99 : 0.5);
+            return 0;
+        }
+    }
+    *ways = known(entries, entries, entries, 0.99);
+    return 0;
+}
+
+static int add_tlb(struct probing *p, enum arena arena, int level, const struct rise *rise,
+                   double inner)
+{
+    struct strata_probed *probed = p->probed;
+    struct strata_probed_tlb *tlb = &probed->tlbs[probed->ntlbs++];
+    memset(tlb, 0, sizeof *tlb);
+    tlb->level = level;
+    tlb->page = p->runner->ground[arena].page;
+    int status = find_entries(p, arena, rise, inner, &tlb->entries);
+    if (!status)
+        status = find_ways(p, arena, tlb->entries.value, inner, rise->height, &tlb->ways);
+    return status;
+}
+
+static int add_penalties(struct probing *p, enum arena arena, struct strata_probed_tlb *tlbs,
+                         int n, double most)
+{
+    for (int i = 0; i < n; i++) {
+        double here = tlbs[i].entries.value;
+        double next = i + 1 < n ? tlbs[i + 1].entries.value : most;
+        double pages = floor(fmin(4 * here, sqrt(here * next)));
+        int status =
+            find_penalty(p, arena, pages, fmax(1, floor(tlbs[0].entries.value / 2)), &tlbs[i]);
+        if (status)
+            return status;
+    }
+    return 0;
+}
+
+int probe_tlbs(struct probing *p, enum arena arena)
+{
+    const struct ground *ground = &p->runner->ground[arena];
+    struct spread spreads[STRINGS];
+    struct rise rises[MAX_LEVELS];
+    double most = fmin(MOST, (double)(ground->bytes / ground->page));
+    size_t n = 0;
+    int status = 0;
+    memset(spreads, 0, sizeof spreads);
+    if (!ground->bytes || most < 2 * FIRST)
+        return 0;
+    while (!status && !p->stopped && n < STRINGS) {
+        status = measure_spread(p, arena, n + 1, most, &spreads[n]);
+        n++;
+        if (n == 2 && !status && !p->stopped && all_agree(&spreads[0], &spreads[1]))
+            break;
+    }
+    if (!status && !p->stopped) {
+        size_t found = vote(spreads, n, rises);
+        struct strata_probed_tlb *first = &p->probed->tlbs[p->probed->ntlbs];
+        double inner = 0;
+        for (size_t i = 0; i < found && !status && p->probed->ntlbs < STRATA_MAX_TLBS; i++) {
+            status = add_tlb(p, arena, (int)i + 1, &rises[i], inner);
+            inner = p->probed->tlbs[p->probed->ntlbs - 1].entries.value;
+        }
+        if (!status)
+            status = add_penalties(p, arena, first,
+                                   (int)(&p->probed->tlbs[p->probed->ntlbs] - first), most);
+    }
+    for (size_t i = 0; i < STRINGS; i++)
+        free(spreads[i].x);
+    return status;
+}

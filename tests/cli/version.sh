@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh
+#
+# The version, and what was built in.
+. tests/cli/lib.sh
+
+run version
+check 'exit status 0' [ $status -eq 0 ]
+check 'the first line is the version' \
+    [ "$(head -n 1 "$work/out")" = "strata $(cat VERSION)" ]
+for part in jansson inih hwloc cairo compiler target; do
+    check "it names $part" grep -Eq "^  $part +[^ ]" "$work/out"
+done
+cp "$work/out" "$work/version"
+for way in --version -V; do
+    run $way
+    check "strata $way is the same" cmp "$work/version" "$work/out"
+done
+
+run version --json
+check 'JSON has the same' jq -e --arg version "$(cat VERSION)" \
+    '.strata == $version and ([.jansson, .inih, .hwloc, .cairo, .compiler, .target]
+     | all(type == "string" and length > 0))' "$work/out" >"$work/jq"
+run --version --json
+check 'also by --version --json' jq -e .strata "$work/out" >"$work/jq"
+finish
