@@ -23,8 +23,10 @@
 #include "report/probe_report.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <locale.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <strata/machine.h>
 #include <strata/probe.h>
@@ -94,8 +96,12 @@ static int check_folder(const char *option, const char *path, struct strata_erro
     if (!copy)
         return fail(error, STRATA_FAILED, "out of memory");
     const char *folder = dirname(copy);
+    struct stat there;
     int status = STRATA_OK;
-    if (access(folder, W_OK | X_OK) != 0)
+    if (stat(folder, &there) == 0 && !S_ISDIR(there.st_mode))
+        status = fail(error, STRATA_BAD_INPUT, "--%s %s: %s is no folder; name another one",
+                      option, path, folder);
+    else if (access(folder, W_OK | X_OK) != 0)
         status = fail(error, STRATA_BAD_INPUT,
                       "--%s %s: cannot write to the folder %s: %s; name another one",
                       option, path, folder, strerror(errno));
@@ -203,6 +209,24 @@ static int refuse_contradictions(const struct options *options, struct strata_er
     return STRATA_OK;
 }
 
+/* A container or taskset may leave fewer processors than the machine has. */
+static int check_cpu(uint64_t cpu, struct strata_error *error)
+{
+    enum { MOST = 65536 };
+    cpu_set_t *allowed = CPU_ALLOC(MOST);
+    if (!allowed)
+        return fail(error, STRATA_FAILED, "out of memory");
+    size_t size = CPU_ALLOC_SIZE(MOST);
+    bool known = sched_getaffinity(0, size, allowed) == 0;
+    int may = !known || CPU_ISSET_S(cpu, size, allowed);
+    CPU_FREE(allowed);
+    return may ? STRATA_OK
+               : fail(error, STRATA_BAD_INPUT,
+                      "--cpu %" PRIu64 ": strata may not run there; `taskset -cp $$` names "
+                      "the processors that it may run on",
+                      cpu);
+}
+
 static int read_numbers(const struct options *options, struct strata_probe_options *probe,
                         struct strata_error *error)
 {
@@ -214,6 +238,8 @@ static int read_numbers(const struct options *options, struct strata_probe_optio
         status = option_whole(options, "cpu", 0, 65535, &cpu, error);
     if (!status)
         status = option_whole(options, "seed", 1, UINT64_MAX, &probe->seed, error);
+    if (!status && cpu != UINT64_MAX)
+        status = check_cpu(cpu, error);
     probe->cpu = cpu == UINT64_MAX ? -1 : (int)cpu;
     return status;
 }

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The C locale for the calling thread alone; machine/locale.h says why. */
 #include "machine/locale.h"
 
 #include "core/fail.h"

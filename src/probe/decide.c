@@ -2,9 +2,9 @@
  *
  * Whether one string is slower than another by a given amount: a sequential test.
  *
- * Pairs of trials, one of each string, are made until the confidence interval of the median
- * difference, by the order statistics of the sign test, lies on one side of half the
- * amount. Medians bear the outliers of a shared machine; pairs bear its drift. */
+ * Pairs of trials, one of each string, are made until the sign test says that their median
+ * difference lies on one side of half the amount. Signs bear the outliers of a shared
+ * machine; pairs bear its drift. */
 #include "probe/probing.h"
 
 #include <math.h>
@@ -13,29 +13,18 @@
 
 enum { FEWEST = 12, MOST = 400 };
 
-#define ERROR 0.0005 /* of one interval, both tails; there may be hundreds in a test */
+#define ERROR 0.00025 /* of one look at the differences so far… */
+#define LOOKS 10      /* …and of the whole test, with its many looks, so much more */
 
-/* The rank from either end, counted from 0, of the interval's ends for n differences; -1 if n are too few. */
-static int rank_of_interval(int n)
+/* The chance that a fair coin falls on one side at most k times of n. */
+static double coin(int k, int n)
 {
     double tail = 0, chance = exp2(-n);
-    int k = 0;
-    while (k < n) {
+    for (int i = 0; i <= k; i++) {
         tail += chance;
-        if (2 * tail > ERROR)
-            break;
-        chance *= (double)(n - k) / (k + 1);
-        k++;
+        chance *= (double)(n - i) / (i + 1);
     }
-    return k - 1;
-}
-
-static void insert(double *sorted, int n, double value)
-{
-    int i = n;
-    for (; i > 0 && sorted[i - 1] > value; i--)
-        sorted[i] = sorted[i - 1];
-    sorted[i] = value;
+    return tail;
 }
 
 double separation(const double *low, const double *high, size_t n)
@@ -49,27 +38,37 @@ double separation(const double *low, const double *high, size_t n)
     return fmin(1, exp2(wrong) / orders);
 }
 
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, int n)
+{
+    qsort(values, (size_t)n, sizeof *values, by_value);
+    return (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
 int decide_slower(struct probing *p, const struct string *a, double xa, const struct string *b,
                   double xb, double amount, struct decision *decision)
 {
-    double difference[MOST], mine, other;
-    memset(decision, 0, sizeof *decision);
-    for (int n = 0; n < MOST;) {
+    double difference[MOST], mine, other, error = 1;
+    int above = 0, n = 0;
+    while (n < MOST && (n < FEWEST || error > ERROR)) {
         int status = try_string(p, a, xa, &mine);
         if (!status)
             status = try_string(p, b, xb, &other);
         if (status)
             return status;
-        insert(difference, n++, mine - other);
-        int rank = n >= FEWEST ? rank_of_interval(n) : -1;
-        decision->by = (difference[(n - 1) / 2] + difference[n / 2]) / 2;
-        decision->slower = decision->by > amount / 2;
-        if (rank >= 0 && (difference[rank] > amount / 2 || difference[n - 1 - rank] < amount / 2)) {
-            decision->sure = true;
-            break;
-        }
+        difference[n++] = mine - other;
+        above += mine - other > amount / 2;
+        error = coin(above < n - above ? above : n - above, n);
         if (n >= FEWEST && !time_left(p, 0))
             break;
     }
+    decision->slower = 2 * above > n;
+    decision->by = median(difference, n);
+    decision->confidence = 1 - fmin(0.5, LOOKS * error);
     return 0;
 }

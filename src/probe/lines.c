@@ -119,7 +119,7 @@ static int physical_line(struct probing *p, struct strata_probed_cache *cache)
 static int second_visit(struct probing *p, size_t chunks, double d, double *cycles)
 {
     struct string both = {build_pair, BASE_PAGES, chunks, true}, first = both;
-    double two, one;
+    double two = 0, one = 0;
     first.b = false;
     int status = try_string(p, &both, d, &two);
     if (!status)

@@ -79,8 +79,8 @@ double agreement(size_t k, size_t n);
 /* Whether string a at xa is slower than b at xb by about `amount` cycles, or alike. */
 struct decision {
     bool slower;
-    bool sure; /* the test came to its end: wrong in less than one of 200 */
-    double by; /* cycles, the median */
+    double confidence; /* that it is so: 0.5 if nothing is known, more than 0.99 if sure */
+    double by;         /* cycles, the median */
 };
 int decide_slower(struct probing *p, const struct string *a, double xa, const struct string *b,
                   double xb, double amount, struct decision *decision);

@@ -167,10 +167,11 @@ static size_t vote(const struct spread *spreads, size_t n, struct rise *rises)
 /* The most pages, from low (which fits) to below high, that cost less than half of
  * `amount` more than as many lines in half as many pages. */
 static int bisect(struct probing *p, enum arena arena, double low, double high, double amount,
-                  double *edge, bool *sure)
+                  double *edge, double *confidence)
 {
     struct string spread = {build_spread, arena, 1, 0};
     struct string folded = {build_folded, arena, 0, 0};
+    double fits = 0.5, misses = 0.5;
     struct decision d;
     while (high - low > 1) {
         double middle = floor((low + high) / 2);
@@ -178,9 +179,10 @@ static int bisect(struct probing *p, enum arena arena, double low, double high, 
         if (status)
             return status;
         *(d.slower ? &high : &low) = middle;
-        *sure &= d.sure;
+        *(d.slower ? &misses : &fits) = d.confidence;
     }
     *edge = low;
+    *confidence = fits * misses;
     return 0;
 }
 
@@ -191,19 +193,18 @@ static int find_entries(struct probing *p, enum arena arena, const struct rise *
                         double inner, struct strata_value *entries)
 {
     double base = fmax(inner + 1, floor(rise->from / 1.5)), eighth = 0, quarter = 0, edge;
-    bool sure = true;
-    int status = bisect(p, arena, base, rise->to + 1, rise->height / 4, &eighth, &sure);
+    double confidence = 0, unused;
+    int status = bisect(p, arena, base, rise->to + 1, rise->height / 4, &eighth, &confidence);
     if (!status)
-        status = bisect(p, arena, base, rise->to + 1, rise->height / 2, &quarter, &sure);
+        status = bisect(p, arena, base, rise->to + 1, rise->height / 2, &quarter, &unused);
     edge = eighth;
     double pages = quarter - eighth;
     if (!status && pages >= 1) {
         double page = fmax(rise->height / 8 / pages, 2 * rise->height / quarter);
         base = fmax(base, floor(eighth - 4 * pages));
-        sure = true;
-        status = bisect(p, arena, base, eighth + 1, page, &edge, &sure);
+        status = bisect(p, arena, base, eighth + 1, page, &edge, &confidence);
     }
-    *entries = known(edge, edge, fmax(edge, quarter), sure ? 0.99 : 0.5);
+    *entries = known(edge, edge, edge, confidence);
     return status;
 }
 
@@ -243,10 +244,11 @@ static size_t rows(double inner, double n)
     return (size_t)floor(2 * inner / n) + 1;
 }
 
-static int find_ways(struct probing *p, enum arena arena, double entries, double inner,
-                     double height, struct strata_value *ways)
+static int find_ways(struct probing *p, enum arena arena, const struct strata_value *found,
+                     double inner, double height, struct strata_value *ways)
 {
     const struct ground *ground = &p->runner->ground[arena];
+    double entries = found->value, confidence = found->confidence;
     struct decision d;
     for (double w = 1; w < entries; w++) {
         if (fmod(entries, w))
@@ -265,11 +267,12 @@ static int find_ways(struct probing *p, enum arena arena, double entries, double
         if (status)
             return status;
         if (d.slower) {
-            *ways = known(w, w, w, d.sure ? 0.99 : 0.5);
+            *ways = known(w, w, w, confidence * d.confidence);
             return 0;
         }
+        confidence *= d.confidence;
     }
-    *ways = known(entries, entries, entries, 0.99);
+    *ways = known(entries, entries, entries, confidence);
     return 0;
 }
 
@@ -283,7 +286,7 @@ static int add_tlb(struct probing *p, enum arena arena, int level, const struct 
     tlb->page = p->runner->ground[arena].page;
     int status = find_entries(p, arena, rise, inner, &tlb->entries);
     if (!status)
-        status = find_ways(p, arena, tlb->entries.value, inner, rise->height, &tlb->ways);
+        status = find_ways(p, arena, &tlb->entries, inner, rise->height, &tlb->ways);
     return status;
 }
 
@@ -302,12 +305,24 @@ static int add_penalties(struct probing *p, enum arena arena, struct strata_prob
     return 0;
 }
 
+/* No rise was seen. */
+static void add_unseen(struct probing *p, enum arena arena, double most)
+{
+    struct strata_probed_tlb *tlb = &p->probed->tlbs[p->probed->ntlbs++];
+    memset(tlb, 0, sizeof *tlb);
+    tlb->level = 1;
+    tlb->page = p->runner->ground[arena].page;
+    tlb->entries = unknown("%g pages, which is all that could be had, cost no more than a few", most);
+    tlb->entries.low = most;
+    tlb->ways = tlb->penalty_cycles = tlb->penalty_ns = unknown("no miss was seen");
+}
+
 int probe_tlbs(struct probing *p, enum arena arena)
 {
     const struct ground *ground = &p->runner->ground[arena];
     struct spread spreads[STRINGS];
     struct rise rises[MAX_LEVELS];
-    double most = fmin(MOST, (double)(ground->bytes / ground->page));
+    double most = ground->bytes ? fmin(MOST, (double)(ground->bytes / ground->page)) : 0;
     size_t n = 0;
     int status = 0;
     memset(spreads, 0, sizeof spreads);
@@ -323,11 +338,13 @@ int probe_tlbs(struct probing *p, enum arena arena)
         size_t found = vote(spreads, n, rises);
         struct strata_probed_tlb *first = &p->probed->tlbs[p->probed->ntlbs];
         double inner = 0;
+        if (!found)
+            add_unseen(p, arena, most);
         for (size_t i = 0; i < found && !status && p->probed->ntlbs < STRATA_MAX_TLBS; i++) {
             status = add_tlb(p, arena, (int)i + 1, &rises[i], inner);
             inner = p->probed->tlbs[p->probed->ntlbs - 1].entries.value;
         }
-        if (!status)
+        if (found && !status)
             status = add_penalties(p, arena, first,
                                    (int)(&p->probed->tlbs[p->probed->ntlbs] - first), most);
     }

@@ -150,16 +150,19 @@ int refs_folded(struct refs *refs, const struct ground *ground, struct rng *rng,
 {
     uint64_t start;
     size_t lines = ground->page / ground->line;
-    if (pages > n || refs_reserve(refs, n) || place(ground, rng, pages * ground->page, &start))
+    if (refs_reserve(refs, n + pages) || place(ground, rng, pages * ground->page, &start))
         return -1;
+    uint64_t *order = refs->at + n;
     for (size_t i = 0; i < pages; i++)
-        refs->at[i] = i;
-    refs_shuffle(refs->at, pages, rng);
-    for (size_t i = n; i-- > 0;) {
-        uint64_t page = refs->at[i % pages];
-        refs->at[i] = start + page * ground->page + diagonal(i / pages * pages + page, lines) * ground->line;
-    }
-    refs->n = n;
+        order[i] = i;
+    refs_shuffle(order, pages, rng);
+    for (size_t round = 0; round * pages < n; round++)
+        for (size_t i = 0; i < pages; i++) {
+            size_t nth = round * pages + order[i];
+            if (nth < n)
+                refs->at[refs->n++] =
+                    start + order[i] * ground->page + diagonal(nth, lines) * ground->line;
+        }
     return 0;
 }
 

@@ -117,13 +117,10 @@ static bool is_wanted(const struct path *path, uint32_t i, uint64_t virtual,
 }
 
 /* Shows an access that hit to the prefetchers of a level. */
-COLD void train(const struct level *level, uint64_t address)
+HOT void train(const struct level *level, uint64_t line)
 {
-    uint64_t line = address >> level->shift, page = line >> level->in_page;
-    for (uint32_t i = 0; i < level->nprefetchers; i++)
-        if (level->prefetchers[i]->trains)
-            prefetcher_train(level->prefetchers[i], page,
-                             (int32_t)(line - (page << level->in_page)));
+    for (struct prefetcher *p = level->trained; p; p = p->next)
+        prefetcher_train(p, line);
 }
 
 /* Shows an access that missed to the prefetchers of level i. */
@@ -131,20 +128,18 @@ static void prefetch(struct sim *sim, const struct path *path, uint32_t i, uint6
                      uint64_t physical)
 {
     const struct level *level = path->level[i];
-    uint64_t within = (UINT64_C(1) << sim->page_shift) - 1, gone;
-    int32_t lines[PREFETCH_LINES];
+    uint64_t lines[PREFETCH_LINES], gone;
     for (uint32_t j = 0; j < level->nprefetchers; j++) {
-        uint32_t n = prefetcher_miss(level->prefetchers[j], address >> sim->page_shift,
-                                     (int32_t)((address & within) >> level->shift),
-                                     (int32_t)((within + 1) >> level->shift), lines);
+        uint32_t n =
+            prefetcher_miss(level->prefetchers[j], address >> level->shift, lines);
         for (uint32_t k = 0; k < n; k++) {
-            uint64_t offset = (uint64_t)lines[k] << level->shift;
-            uint64_t virtual_line = (address & ~within) + offset;
-            uint64_t physical_line = (physical & ~within) + offset;
-            if (!is_wanted(path, i, virtual_line, physical_line))
+            /* the same page, so physical addresses are as far apart */
+            uint64_t virtual = lines[k] << level->shift;
+            uint64_t at = physical + (virtual - address);
+            if (!is_wanted(path, i, virtual, at))
                 continue;
             sim->counts.prefetches[level->id]++;
-            bring(sim, path, i, virtual_line, physical_line, &gone);
+            bring(sim, path, i, virtual, at, &gone);
         }
     }
 }
@@ -163,7 +158,7 @@ static void miss(struct sim *sim, const struct path *path, uint64_t address,
     for (uint32_t i = 0; i < part->depth; i++)
         prefetch(sim, path, i, address, physical);
     if (part->depth < path->n)
-        train(path->level[part->depth], address);
+        train(path->level[part->depth], address >> path->level[part->depth]->shift);
 }
 
 /* The rest of a translation that is not in the first TLB of its route. */
@@ -231,8 +226,8 @@ static bool look_up(struct sim *sim, const struct path *path, uint64_t address,
     part->victim = SIM_NO_LINE;
     part->cycles += path->level[0]->latency;
     cache_touch(path->lines, set, way);
-    train(path->level[0], address);
     memo->line = address >> path->grain;
+    train(path->level[0], memo->line);
     struct cache_place place = cache_place(path->lines, set, way);
     memo->line_at = place.at;
     memo->line_key = place.key;
@@ -249,27 +244,33 @@ COLD void access_part(struct sim *sim, const struct path *path, uint64_t address
     part->route = &path->routes[part->huge];
     bool page = translate(sim, address, part, &memo);
     bool line = look_up(sim, path, address, part, &memo);
-    if (page && line && part->route->n)
-        path->memos[memo.line % MEMOS] = memo;
+    if (!page || !line || part->route->n == 0)
+        return;
+    memo.line_packed = path->lines->orders;
+    memo.page_packed = path->pages[memo.huge]->orders;
+    path->memos[memo.line % MEMOS] = memo;
 }
 
-/* The same for an access that a memo tells to be quick. Returns false, and does nothing,
- * if there is none. */
-HOT bool access_quickly(struct path *path, uint64_t address, bool *huge)
+/* The same for an access that a memo tells to be quick. Returns the memo, or NULL if
+ * there is none; then nothing was done. */
+HOT const struct memo *access_quickly(const struct path *path, uint64_t address)
 {
     uint64_t line = address >> path->grain;
     const struct memo *memo = &path->memos[line % MEMOS];
     if (__builtin_expect(memo->line != line || memo->line_at[memo->line_key] != line ||
                              memo->page_at[memo->page_key] != memo->page,
                          0))
-        return false;
-    *huge = memo->huge;
-    struct cache_place page_place = {memo->page_at, memo->page_key, memo->page_way};
-    cache_touch_at(path->lines, (struct cache_place){memo->line_at, memo->line_key, memo->line_way});
-    cache_touch_at(path->pages[*huge], page_place);
-    if (path->level[0]->trains)
-        train(path->level[0], address);
-    return true;
+        return NULL;
+    if (__builtin_expect(memo->line_packed, 1))
+        *memo->line_at = order_promote(*memo->line_at, memo->line_way);
+    else
+        cache_touch_at(path->lines, memo->line_at, memo->line_way);
+    if (!memo->page_packed)
+        cache_touch_at(path->pages[memo->huge], memo->page_at, memo->page_way);
+    else if (!order_is_newest(*memo->page_at, memo->page_way))
+        *memo->page_at = order_promote(*memo->page_at, memo->page_way);
+    train(path->level[0], line);
+    return memo;
 }
 
 static void count(struct sim *sim, const struct path *path, const struct part *part)
@@ -337,19 +338,17 @@ void sim_access(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op
     uint32_t id = op == SIM_FETCH ? PATH_FETCH : type & STRATA_INT ? PATH_INT : PATH_FLOAT;
     struct path *path = sim->path[id];
     uint64_t first = address >> path->grain, last = (address + size - 1) >> path->grain;
-    bool huge;
-    sim->counts.accesses[op]++;
-    if (first != last || !access_quickly(path, address, &huge)) {
+    const struct memo *memo =
+        __builtin_expect(first == last, 1) ? access_quickly(path, address) : NULL;
+    if (__builtin_expect(!memo, 0)) {
+        sim->counts.accesses[op]++;
         /* beyond the end of the address space is its beginning */
         access_slowly(sim, path, address, (last - first) & UINT64_MAX >> path->grain,
                       result);
         return;
     }
-    path->quick[huge]++;
-    result->cycles = quick_cycles(path, huge);
-    result->level = path->level[0]->level;
-    result->tlb = path->routes[huge].level;
-    result->victim = SIM_NO_LINE;
+    path->quick[memo->huge][op]++;
+    *result = path->result[memo->huge];
 }
 
 uint64_t sim_chase(struct sim *sim, uint64_t base, const uint64_t *offsets, size_t n)
@@ -357,20 +356,20 @@ uint64_t sim_chase(struct sim *sim, uint64_t base, const uint64_t *offsets, size
     struct path *path = sim->path[PATH_INT];
     uint64_t cycles = 0, quick[2] = {0, 0};
     for (size_t i = 0; i < n; i++) {
-        struct part part;
-        bool huge;
-        if (access_quickly(path, base + offsets[i], &huge)) {
-            quick[huge]++;
+        const struct memo *memo = access_quickly(path, base + offsets[i]);
+        if (__builtin_expect(memo != NULL, 1)) {
+            quick[memo->huge]++;
             continue;
         }
+        struct part part;
         access_part(sim, path, base + offsets[i], &part);
         count(sim, path, &part);
         cycles += part.cycles;
     }
-    sim->counts.accesses[SIM_LOAD] += n;
+    sim->counts.accesses[SIM_LOAD] += n - quick[0] - quick[1];
     for (int huge = 0; huge < 2; huge++) {
-        path->quick[huge] += quick[huge];
-        cycles += quick[huge] ? quick[huge] * quick_cycles(path, huge) : 0;
+        path->quick[huge][SIM_LOAD] += quick[huge];
+        cycles += quick[huge] * path->result[huge].cycles;
     }
     return cycles;
 }

@@ -3,18 +3,17 @@
  * A set-associative array of keys: the directory of a cache or of a TLB.
  *
  * A key is a line or page number; the caller chooses the set, so that index and key
- * may come from different addresses. Every set keeps its ways in order from newest to
- * oldest; ways that hold nothing are always the oldest, so that filling never has to
- * search for them. All policies share this order; see policy.h for what each adds.
+ * may come from different addresses. Ways that hold nothing are filled first. A set keeps
+ * its ways in order from newest to oldest; policy.h says what each policy makes of that.
  *
  * Three forms, because a set of 8 ways and one of 3072 need different ones:
  * - up to 8 ways, up to 16 ways: one block of words a set: the order packed into a word
  *   (order.h), one or two words of marks, the keys. A mark is a hash of the key in 7 bits
  *   and a bit that says that there is one; eight marks are compared at a time, and only
  *   keys whose mark fits are looked at. A set of 8 ways takes 80 bytes.
- * - more: nodes in a doubly linked list a set, and one hash index over all of them.
+ * - more: a hash index and queues (large.h).
  * Find, touch, fill and remove take constant time in all (tree PLRU: the logarithm of the
- * ways, to find a victim). Memory: 10 to 16 bytes a key for small sets, about 32 for large
+ * ways, to find a victim). Memory: 10 to 16 bytes a key for small sets, about 40 for large
  * ones; tree PLRU takes a word a set more. */
 #ifndef SIM_CACHE_H
 #define SIM_CACHE_H
@@ -31,14 +30,14 @@
 /* What every access does is inlined even where the compiler would rather not. */
 #define CACHE_HOT static inline __attribute__((always_inline))
 
-#define CACHE_NONE UINT64_MAX     /* no key */
-#define CACHE_NO_WAY UINT32_MAX   /* not found */
-#define CACHE_NO_NODE UINT32_MAX  /* the end of a hash chain */
+#define CACHE_NONE    UINT64_MAX /* no key */
+#define CACHE_NO_WAY  UINT32_MAX /* not found */
+#define CACHE_NO_NODE UINT32_MAX /* the end of a hash chain */
+#define CACHE_NO_TURN (UINT32_MAX - 1) /* no visit; no turn comes before or behind it */
 
-struct cache_node {
-    uint64_t key;
-    uint32_t newer, older; /* a ring through the set's sentinel */
-    uint32_t chain;        /* the next node of the same hash bucket */
+/* Large: the part of a set's queue that is in use, and how many ways hold nothing. */
+struct cache_queue {
+    uint32_t head, tail, spare;
 };
 
 enum cache_form { CACHE_EIGHT, CACHE_SIXTEEN, CACHE_LARGE };
@@ -57,17 +56,24 @@ struct cache {
     uint8_t form;     /* enum cache_form */
     bool promotes;    /* as policy->promotes */
     bool orders;      /* does, and the order is packed */
+    bool queues_only; /* does, and there is one queue */
     uint32_t ways;
-    const struct policy *policy;
-    struct cache_node *nodes; /* large: sets * ways, then one sentinel a set */
-    uint32_t *buckets;
-    uint32_t bucket_shift; /* 64 - log2 of the number of buckets */
-    uint32_t leaves;       /* of a PLRU tree, a power of two */
     uint64_t sets;
-    uint32_t *room;  /* ways that are not occupied, by set; NULL: all are free */
-    uint64_t *trees; /* PLRU of large sets; small ones have it at the end of the block */
+    const struct policy *policy;
+    uint32_t *room;                /* ways not occupied, by set; NULL: all are free */
     struct cache_branch *branches; /* PLRU, by way */
+    uint32_t leaves;               /* of a tree, a power of two */
     struct rng rng;
+    /* Large sets: */
+    uint32_t bucket_shift; /* 64 - log2 of the number of buckets */
+    uint32_t *buckets;     /* the first node */
+    uint64_t *keys;        /* by node */
+    uint32_t *chains;      /* by node: the next of the same bucket */
+    uint32_t *turns;       /* by node: the place of its last visit in the queue */
+    uint32_t *spares;      /* by node: a stack a set of ways that hold nothing */
+    uint32_t *visits;      /* two by node: the queues, of ways */
+    struct cache_queue *queues; /* by set */
+    uint64_t *trees; /* PLRU, by set; small sets have it at the end of the block */
 };
 
 /* What an array is to look like. */
@@ -83,6 +89,10 @@ struct cache_shape {
 int cache_init(struct cache *cache, const struct cache_shape *shape,
                const struct sim_allocator *allocator);
 void cache_release(struct cache *cache, const struct sim_allocator *allocator);
+
+/* For its parts: `count` things of a size, NULL: out of memory; and back. */
+void *cache_allocate(const struct sim_allocator *allocator, uint64_t count, size_t size);
+void cache_free(const struct sim_allocator *allocator, void *block);
 
 /* Empties the array. */
 void cache_clear(struct cache *cache);
@@ -132,8 +142,8 @@ static inline uint32_t cache_keys_at(const struct cache *cache)
     return cache->form == CACHE_EIGHT ? 2 : 3;
 }
 
-/* The top bit of every byte of `marks` that equals that of the key; perhaps also that of
- * the byte above such a one. */
+/* The top bit of every byte of `marks` that equals the key's; perhaps also that of the
+ * byte above such a one. */
 static inline uint64_t cache_fits(uint64_t marks, uint64_t key)
 {
     const uint64_t ones = 0x0101010101010101u;
@@ -168,8 +178,8 @@ CACHE_HOT uint32_t cache_find_sixteen(const uint64_t *block, uint64_t key)
 CACHE_HOT uint32_t cache_find_large(const struct cache *cache, uint64_t set, uint64_t key)
 {
     uint32_t node = cache->buckets[cache_hash(key) >> cache->bucket_shift];
-    while (node != CACHE_NO_NODE && cache->nodes[node].key != key)
-        node = cache->nodes[node].chain;
+    while (node != CACHE_NO_NODE && cache->keys[node] != key)
+        node = cache->chains[node];
     return node == CACHE_NO_NODE ? CACHE_NO_WAY : node - (uint32_t)set * cache->ways;
 }
 
@@ -183,40 +193,30 @@ CACHE_HOT uint32_t cache_find(const struct cache *cache, uint64_t set, uint64_t 
     return cache_find_large(cache, set, key);
 }
 
-/* Puts a node that is in no ring behind `at`, towards the older ones. */
-static inline void cache_link(struct cache_node *nodes, uint32_t node, uint32_t at)
-{
-    uint32_t older = nodes[at].older;
-    nodes[node].newer = at;
-    nodes[node].older = older;
-    nodes[older].newer = node;
-    nodes[at].older = node;
-}
+/* Packs the full queue of a large set. */
+void cache_pack(struct cache *cache, uint64_t set);
 
-static inline void cache_unlink(struct cache_node *nodes, uint32_t node)
+/* Makes a way the newest of a large set. */
+CACHE_HOT void cache_visit(struct cache *cache, uint64_t set, uint32_t way)
 {
-    nodes[nodes[node].older].newer = nodes[node].newer;
-    nodes[nodes[node].newer].older = nodes[node].older;
-}
-
-static inline void cache_promote_node(struct cache *cache, uint64_t set, uint32_t node)
-{
-    uint32_t sentinel = (uint32_t)(cache->sets * cache->ways + set);
-    if (cache->nodes[node].newer != sentinel) {
-        cache_unlink(cache->nodes, node);
-        cache_link(cache->nodes, node, sentinel);
-    }
+    struct cache_queue *queue = &cache->queues[set];
+    uint64_t first = set * cache->ways;
+    if (cache->turns[first + way] == queue->tail - 1)
+        return;
+    if (__builtin_expect(queue->tail == 2 * cache->ways, 0))
+        cache_pack(cache, set);
+    cache->visits[2 * first + queue->tail] = way;
+    cache->turns[first + way] = queue->tail++;
 }
 
 /* Makes a way the newest of its set. */
-static inline void cache_promote(struct cache *cache, uint64_t set, uint32_t way)
+CACHE_HOT void cache_promote(struct cache *cache, uint64_t set, uint32_t way)
 {
-    if (cache->form == CACHE_LARGE) {
-        cache_promote_node(cache, set, (uint32_t)set * cache->ways + way);
-        return;
-    }
     uint64_t *order = cache->blocks + set * cache->stride;
-    *order = order_promote(*order, way);
+    if (cache->form == CACHE_LARGE)
+        cache_visit(cache, set, way);
+    else
+        *order = order_promote(*order, way);
 }
 
 /* The tree of a set, under a policy that has one. */
@@ -253,22 +253,13 @@ CACHE_HOT bool cache_hit(struct cache *cache, uint64_t set, uint64_t key)
 
 /* Where a key was found; it may have gone since. */
 struct cache_place {
-    uint64_t *at;     /* the set's block; large: the node */
-    uint8_t key, way; /* words from there to the key; way, large: 0 */
+    uint64_t *at;     /* the set's block; large: the key */
+    uint8_t key, way; /* words from there to the key; the way, large: 0 */
 };
 
 struct cache_place cache_place(const struct cache *cache, uint64_t set, uint32_t way);
 
-/* What a hit does under other policies than LRU, and in large sets. */
-void cache_touch_otherwise(struct cache *cache, struct cache_place place);
-
-/* Notes a hit in a place. */
-CACHE_HOT void cache_touch_at(struct cache *cache, struct cache_place place)
-{
-    if (__builtin_expect(cache->orders, 1))
-        *place.at = order_promote(*place.at, place.way);
-    else
-        cache_touch_otherwise(cache, place);
-}
+/* Notes a hit in a place. Where the array `orders`, that is order_promote(at, way). */
+void cache_touch_at(struct cache *cache, uint64_t *at, uint32_t way);
 
 #endif

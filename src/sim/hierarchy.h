@@ -24,16 +24,15 @@
 struct level {
     struct cache lines;
     uint32_t shift;   /* log2 of the line */
-    uint32_t in_page; /* log2 of the lines of a base page */
     uint32_t latency; /* cycles, on a hit */
     uint32_t level;
     uint32_t id;     /* in machine->caches and in the counts */
     bool translated; /* the set depends on the physical page */
-    bool trains;     /* some prefetcher has to see hits too */
     bool inclusive, exclusive;
     uint32_t nnearer, nprefetchers;
     struct level *nearer[STRATA_MAX_CACHES]; /* those it includes */
     struct prefetcher *prefetchers[STRATA_MAX_PREFETCHERS];
+    struct prefetcher *trained; /* the first of those that have to see hits too */
 };
 
 struct tlb {
@@ -60,6 +59,7 @@ struct memo {
     uint64_t *line_at, *page_at; /* their places there */
     uint8_t line_key, line_way, page_key, page_way;
     bool huge;
+    bool line_packed, page_packed; /* a hit just changes a packed order */
 };
 
 enum { MEMOS = 1024 };
@@ -70,7 +70,8 @@ struct path {
     struct memo *memos;     /* by line number */
     struct cache *lines;    /* of the first level */
     struct cache *pages[2]; /* of the first TLB, by [huge] */
-    uint64_t quick[2];      /* accesses, by [huge], that are not in the counts yet */
+    uint64_t quick[2][3];   /* by [huge][enum sim_op]: accesses that are to be counted */
+    struct sim_result result[2]; /* theirs */
     bool translated;        /* some level is */
     bool prefetches;        /* some level has a prefetcher */
     bool casts[STRATA_MAX_CACHES]; /* the level's victims go into the next */
@@ -100,12 +101,6 @@ static inline uint64_t level_set(const struct level *level, uint64_t virtual, ui
 {
     return cache_set(&level->lines,
                      (level->translated ? physical : virtual) >> level->shift);
-}
-
-/* What a quick access costs. */
-static inline uint32_t quick_cycles(const struct path *path, bool huge)
-{
-    return path->routes[huge].latency + path->level[0]->latency;
 }
 
 #endif

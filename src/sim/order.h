@@ -10,6 +10,7 @@
 #ifndef SIM_ORDER_H
 #define SIM_ORDER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { ORDER_MAX = 16 };
@@ -42,6 +43,11 @@ static inline uint64_t order_upto(uint64_t order, uint32_t way)
 static inline uint32_t order_oldest(uint64_t order, uint32_t room)
 {
     return (uint32_t)(order >> 4 * (room - 1)) & 15;
+}
+
+static inline bool order_is_newest(uint64_t order, uint32_t way)
+{
+    return (order & 15) == way;
 }
 
 /* Makes a way the newest: those before it move up by one place. */

@@ -4,7 +4,7 @@
  *
  * A prefetcher sees every demand access that reaches its cache, and names lines only
  * when that missed, and only within the base page (hardware does not know how large a
- * page is). Lines are numbered within the page.
+ * page is).
  * - next-line: the `degree` lines after the missing one.
  * - adjacent: the other line of an aligned pair.
  * - stride: once two steps within a page are equal, `degree` steps ahead.
@@ -22,42 +22,47 @@
 enum { PREFETCH_PAGES = 64, PREFETCH_LINES = 64, PREFETCHERS = 5 };
 
 struct prefetch_page {
-    uint64_t page; /* UINT64_MAX: none */
-    int32_t line;  /* the last one visited */
+    uint64_t line;        /* the last one visited; that also says which page it is */
     int32_t step, before; /* the last steps, 0: none yet */
 };
 
 struct prefetcher {
     uint32_t kind; /* enum strata_prefetch */
     uint32_t degree;
-    bool trains; /* has to see hits too */
+    uint32_t in_page; /* log2 of the lines of a page */
+    bool trains;      /* has to see hits too */
+    struct prefetcher *next; /* of those of the same cache that train */
     struct prefetch_page pages[PREFETCH_PAGES];
 };
 
-void prefetcher_init(struct prefetcher *prefetcher, uint32_t kind, uint32_t degree);
+/* For a cache of whose lines a page has 2^in_page. */
+void prefetcher_init(struct prefetcher *prefetcher, const struct strata_prefetcher *from,
+                     uint32_t in_page);
 
 /* Forgets all pages. */
 void prefetcher_clear(struct prefetcher *prefetcher);
 
-/* Notes an access, of a prefetcher that trains. Returns what is now known of its page,
- * or NULL if that did not change. */
+/* Notes an access to a line (a line number), if the prefetcher trains. Returns what is now
+ * known of the page, or NULL if that did not change. */
 static inline const struct prefetch_page *prefetcher_train(struct prefetcher *prefetcher,
-                                                           uint64_t page, int32_t line)
+                                                           uint64_t line)
 {
+    uint64_t page = line >> prefetcher->in_page;
     struct prefetch_page *known = &prefetcher->pages[page % PREFETCH_PAGES];
-    if (known->page != page)
-        *known = (struct prefetch_page){.page = page, .line = line};
-    if (known->line == line)
+    uint64_t last = known->line;
+    if (last == line)
         return 0;
-    known->before = known->step;
-    known->step = line - known->line;
     known->line = line;
+    known->before = known->step;
+    known->step = (int32_t)(line - last);
+    if (last >> prefetcher->in_page != page)
+        known->before = known->step = 0;
     return known;
 }
 
-/* Notes an access that missed; fills in the lines to fetch and returns how many there
- * are. A page has `in_page` lines. */
-uint32_t prefetcher_miss(struct prefetcher *prefetcher, uint64_t page, int32_t line,
-                         int32_t in_page, int32_t lines[PREFETCH_LINES]);
+/* Notes an access to a line that missed; fills in the lines to fetch and returns how many
+ * there are. */
+uint32_t prefetcher_miss(struct prefetcher *prefetcher, uint64_t line,
+                         uint64_t lines[PREFETCH_LINES]);
 
 #endif

@@ -47,7 +47,6 @@ static int build_caches(struct sim *sim, const struct strata_machine *machine)
         *level = (struct level){
             .id = i,
             .shift = log2_of(cache->line),
-            .in_page = sim->page_shift - log2_of(cache->line),
             .latency = cache->latency,
             .level = cache->level,
             .translated = is_translated(machine, cache),
@@ -92,6 +91,8 @@ static void build_path(struct sim *sim, const struct strata_machine *machine, ui
     bool fetch = id == PATH_FETCH;
     sim->path[id] = path;
     path->memos = sim->memos[id];
+    for (uint32_t i = 0; i < MEMOS; i++)
+        path->memos[i].line = CACHE_NONE;
     path->grain = sim->page_shift;
     path->routes = sim->routes[fetch];
     for (uint32_t at = 1; at <= sim->cache_levels; at++)
@@ -106,15 +107,20 @@ static void build_path(struct sim *sim, const struct strata_machine *machine, ui
             path->translated |= level->translated;
             path->prefetches |= level->nprefetchers > 0;
         }
-    if (path->n) {
-        path->grain = path->level[0]->shift;
-        path->lines = &path->level[0]->lines;
+    if (path->n == 0)
+        return;
+    path->grain = path->level[0]->shift;
+    path->lines = &path->level[0]->lines;
+    for (int huge = 0; huge < 2; huge++) {
+        const struct route *route = &path->routes[huge];
+        path->pages[huge] = route->n ? &route->tlb[0]->pages : NULL;
+        path->result[huge] = (struct sim_result){
+            .cycles = route->latency + path->level[0]->latency,
+            .level = path->level[0]->level,
+            .tlb = route->level,
+            .victim = SIM_NO_LINE,
+        };
     }
-    for (int huge = 0; huge < 2; huge++)
-        if (path->routes[huge].n)
-            path->pages[huge] = &path->routes[huge].tlb[0]->pages;
-    for (uint32_t i = 0; i < MEMOS; i++)
-        path->memos[i] = (struct memo){.line = CACHE_NONE};
 }
 
 /* Huge pages have TLBs of their own, or else share those of base pages. */
@@ -155,9 +161,12 @@ static void build_prefetcher(struct sim *sim, const struct strata_machine *machi
     if (!level || from->kind == STRATA_PREFETCH_NONE)
         return;
     struct prefetcher *prefetcher = &sim->prefetchers[sim->nprefetchers++];
-    prefetcher_init(prefetcher, from->kind, from->degree);
+    prefetcher_init(prefetcher, from, sim->page_shift - level->shift);
     level->prefetchers[level->nprefetchers++] = prefetcher;
-    level->trains |= prefetcher->trains;
+    if (prefetcher->trains) {
+        prefetcher->next = level->trained;
+        level->trained = prefetcher;
+    }
 }
 
 static void seed_all(struct sim *sim, uint64_t seed)
@@ -258,24 +267,25 @@ void sim_remap(struct sim *sim, uint64_t seed)
 }
 
 /* Moves quick accesses to the counts: all hit in the first TLB and the first cache. */
-static void count_quick(struct sim *sim, struct path *path, bool huge)
+static void count_quick(struct sim *sim, struct path *path, bool huge, enum sim_op op)
 {
     const struct route *route = &path->routes[huge];
-    uint64_t n = path->quick[huge];
+    uint64_t n = path->quick[huge][op];
     if (n == 0)
         return;
-    path->quick[huge] = 0;
+    path->quick[huge][op] = 0;
+    sim->counts.accesses[op] += n;
     sim->counts.hits[path->level[0]->id] += n;
-    if (route->n)
-        sim->counts.tlb_hits[route->tlb[0] - sim->tlbs] += n;
-    sim->counts.cycles += n * quick_cycles(path, huge);
+    sim->counts.tlb_hits[route->tlb[0] - sim->tlbs] += n;
+    sim->counts.cycles += n * path->result[huge].cycles;
 }
 
 const struct sim_counts *sim_counts(struct sim *sim)
 {
     for (uint32_t i = 0; i < PATHS; i++)
         for (int huge = 0; huge < 2; huge++)
-            count_quick(sim, &sim->paths[i], huge);
+            for (enum sim_op op = SIM_LOAD; op <= SIM_FETCH; op++)
+                count_quick(sim, &sim->paths[i], huge, op);
     return &sim->counts;
 }
 

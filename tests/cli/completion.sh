@@ -49,6 +49,19 @@ else
     echo 'skip: bash is not installed'
 fi
 
+# fish_offers WORDS LINE: the same in fish, with the words in the order of the alphabet
+fish_offers() {
+    got=$(cd "$work" && HOME=$work fish --no-config -c 'source fish; complete -C $argv[1]' "$2" |
+        cut -f1 | xargs)
+    check "fish: $2 -> $got, wanted $1" [ "$got" = "$1" ]
+}
+if command -v fish >/dev/null 2>&1; then
+    fish_offers probe 'strata pr'
+    fish_offers '--machine --method' 'strata probe --m'
+    fish_offers timing 'strata probe --source t'
+    fish_offers 'bash fish table zsh' 'strata completion '
+fi
+
 run completion table
 check 'table: five columns everywhere' awk -F '\t' 'NF != 5 { exit 1 }' "$work/out"
 check 'table: every command has --help' awk -F '\t' '

@@ -89,6 +89,16 @@ matches() {
     fi
 }
 
+# holds FILE FILTER...: the filter of jq is true for the JSON in the file
+holds() {
+    json=$1
+    shift
+    jq -e "$@" "$json" >/dev/null
+}
+
+# has_terminal: whether `script` can give a program a terminal; containers may have none
+has_terminal() { script -qec true /dev/null >/dev/null 2>&1 </dev/null; }
+
 # narrow FILE: no line is wider than a terminal
 narrow() { awk 'length > 80 { print; bad = 1 } END { exit bad }' "$1"; }
 

@@ -43,6 +43,15 @@ check 'openings: no purpose' fails_on 'mute.c: does not say' \
 check 'openings: no licence' fails_on 'free.c: does not begin' \
     scripts/file-openings "$work/free.c" "$work/good.c"
 
+# Links
+mkdir -p "$work/links/docs"
+echo '[b](docs/b.md#c) [web](https://example.org)' >"$work/links/a.md"
+echo '[a](../a.md)' >"$work/links/docs/b.md"
+check 'links: they lead somewhere' scripts/doc-links "$work/links"
+echo '[c](c.md)' >>"$work/links/docs/b.md"
+check 'links: a dead one is found' fails_on 'b.md: c.md is not there' \
+    scripts/doc-links "$work/links"
+
 # Man pages
 mkdir "$work/man"
 cp docs/man/*.1 "$work/man"
@@ -79,6 +88,10 @@ check 'runner: failed' sums '1 passed, 1 failed' "$work/bad.sh"
 check 'runner: died' sums '0 passed, 1 failed' "$work/dead.sh"
 check 'runner: tested nothing' sums '0 passed, 1 failed' "$work/empty.sh"
 check 'runner: skipped' sums '1 passed, 0 failed, 1 skipped' "$work/good.sh" "$work/skipped.sh"
+export TEST_JOBS=3
+check 'runner: several at a time' sums '2 passed, 2 failed, 1 skipped' \
+    "$work/good.sh" "$work/bad.sh" "$work/dead.sh" "$work/skipped.sh"
+unset TEST_JOBS
 check 'runner: exit status' sh -c '! BUILD=$1/build scripts/run-tests "$1/bad.sh" >"$1/log"' \
     sh "$work"
 

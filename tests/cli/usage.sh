@@ -45,7 +45,7 @@ json_error 2 probe --machine 'a"b' --json
 
 # Not UTF-8: still JSON.
 run probe --json --machine "$(printf '\377')"
-check 'JSON: a path that is not UTF-8' jq -e '.error.status == 2' "$work/out" >"$work/jq"
+check 'JSON: a path that is not UTF-8' holds "$work/out" '.error.status == 2'
 
 # What was printed but could not be written is no success.
 "$strata" help >/dev/full 2>"$work/err"

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * From what a probe found to a machine that the simulator runs.
+ *
+ * A machine has no unknowns, so each gets a stated assumption. A cache whose nominal size is
+ * not known is as large as what a program can use of it, and indexed by virtual addresses,
+ * so that all of it can be used; unknown ways are the most common number; an unknown line is
+ * that of the level before. A TLB whose entries are more than could be tried has as many as
+ * were tried. Probing the result gives the same table again. */
+#include "core/fail.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <strata/probe.h>
+#include <string.h>
+
+enum { USUAL_WAYS = 8, USUAL_LINE = 64 };
+
+static uint32_t whole(double x)
+{
+    return (uint32_t)fmax(0, round(x));
+}
+
+static double value_or(const struct strata_value *value, double otherwise)
+{
+    return value->known ? value->value : otherwise;
+}
+
+/* Rounds to a multiple of `unit`, at least one. */
+static uint64_t multiple(double x, uint64_t unit)
+{
+    uint64_t n = (uint64_t)fmax(1, round(x / (double)unit));
+    return n * unit;
+}
+
+static void save_cache(const struct strata_probed_cache *found, const struct strata_cache *inner,
+                       struct strata_cache *cache)
+{
+    double latency = value_or(&found->latency_cycles, inner ? 4.0 * inner->latency : 4);
+    uint32_t least = inner ? inner->latency + 1 : 1;
+    snprintf(cache->name, sizeof cache->name, inner ? "L%d" : "L%dd", found->level);
+    cache->level = (uint32_t)found->level;
+    cache->kind = inner ? STRATA_UNIFIED : STRATA_DATA;
+    cache->line = whole(value_or(&found->line, inner ? inner->line : USUAL_LINE));
+    cache->ways = whole(value_or(&found->ways, USUAL_WAYS));
+    cache->size = multiple(value_or(&found->size, found->effective.value),
+                           (uint64_t)cache->line * cache->ways);
+    cache->latency = whole(latency) > least ? whole(latency) : least;
+    cache->policy = STRATA_LRU;
+    cache->index = inner && found->size.known ? STRATA_PHYSICAL : STRATA_VIRTUAL;
+    cache->types = STRATA_INT | STRATA_FLOAT;
+    cache->inclusion = STRATA_NINE;
+}
+
+static void save_tlb(const struct strata_probed_tlb *found, const struct strata_probed_tlb *inner,
+                     struct strata_tlb *tlb)
+{
+    snprintf(tlb->name, sizeof tlb->name, "L%ud-%uK", (unsigned)found->level % 10,
+             (unsigned)(found->page >> 10) % 10000000);
+    tlb->level = (uint32_t)found->level;
+    tlb->kind = STRATA_DATA;
+    tlb->entries = whole(value_or(&found->entries, found->entries.low));
+    tlb->ways = whole(value_or(&found->ways, tlb->entries));
+    if (!tlb->ways || tlb->entries % tlb->ways)
+        tlb->ways = tlb->entries;
+    tlb->latency = inner ? whole(value_or(&inner->penalty_cycles, 7)) : 0;
+    tlb->policy = STRATA_LRU;
+    tlb->page = found->page;
+}
+
+static void save_tlbs(const struct strata_probed *probed, struct strata_machine *machine)
+{
+    double walk = 0;
+    for (int i = 0; i < probed->ntlbs; i++) {
+        const struct strata_probed_tlb *found = &probed->tlbs[i];
+        const struct strata_probed_tlb *inner = found->level > 1 ? found - 1 : NULL;
+        save_tlb(found, inner, &machine->tlbs[machine->ntlbs++]);
+        if (found->page == probed->page)
+            walk = value_or(&found->penalty_cycles, walk);
+    }
+    machine->walk_latency = whole(fmax(1, walk));
+    /* The last level's own cost is that of a hit in it, which must be below a walk's. */
+    for (uint32_t i = 0; i < machine->ntlbs; i++)
+        if (machine->tlbs[i].latency > machine->walk_latency)
+            machine->tlbs[i].latency = machine->walk_latency;
+}
+
+int strata_probed_machine(const struct strata_probed *probed, struct strata_machine *machine,
+                          struct strata_error *error)
+{
+    if (!probed->ncaches || !probed->memory_cycles.known)
+        return fail(error, STRATA_FAILED,
+                    "the probe was stopped before it found the caches: there is no machine to save");
+    memset(machine, 0, sizeof *machine);
+    snprintf(machine->name, sizeof machine->name, "%s", probed->name);
+    machine->page = probed->page;
+    machine->huge = probed->huge;
+    machine->frequency = (uint64_t)round(1e9 / probed->cycle_ns);
+    machine->mapping = STRATA_MAP_RANDOM;
+    for (int i = 0; i < probed->ncaches; i++)
+        save_cache(&probed->caches[i], i ? &machine->caches[i - 1] : NULL,
+                   &machine->caches[machine->ncaches++]);
+    save_tlbs(probed, machine);
+    uint32_t least = machine->caches[machine->ncaches - 1].latency + 1;
+    machine->memory_latency = whole(fmax(least, probed->memory_cycles.value));
+    return strata_machine_check(machine, error);
+}
