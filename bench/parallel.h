@@ -40,8 +40,8 @@ static inline void parallel_child(void (*job)(int i, void *result), int i, void 
     _exit(0);
 }
 
-static inline int parallel_start(struct parallel_job *started, void (*job)(int, void *), int i,
-                                 void *result, size_t size)
+static inline int parallel_start(struct parallel_job *started, void (*job)(int, void *),
+                                 int i, void *result, size_t size)
 {
     int fds[2];
     if (pipe(fds))

@@ -4,8 +4,8 @@
  *
  * Every parameter is right, wrong or not told. Effective capacities are right between half
  * and all of the nominal one: how much of a physically indexed cache a program can use
- * depends on the pages it gets. Latencies are right within a cycle or a twentieth, penalties
- * of TLBs within a cycle or a tenth. */
+ * depends on the pages it gets. Latencies are right within a cycle or a twentieth,
+ * penalties of TLBs within a cycle or a tenth. */
 #ifndef BENCH_SCORE_H
 #define BENCH_SCORE_H
 
@@ -32,9 +32,8 @@ enum parameter {
 };
 
 static const char *const parameter_names[PARAMETERS] = {
-    "cache levels", "L1 size",     "L1 ways",  "line size",   "effective capacity",
-    "latency",      "TLB levels",  "entries",  "TLB ways",    "TLB penalty",
-    "L2+ size",     "L2+ ways",
+    "cache levels", "L1 size", "L1 ways",  "line size",   "effective capacity", "latency",
+    "TLB levels",   "entries", "TLB ways", "TLB penalty", "L2+ size",           "L2+ ways",
 };
 
 enum { BANDS = 4 }; /* of confidence: below 0.8, 0.9, 0.95, and from there on */
@@ -50,8 +49,8 @@ static inline int band_of(double confidence)
     return confidence < 0.8 ? 0 : confidence < 0.9 ? 1 : confidence < 0.95 ? 2 : 3;
 }
 
-static inline void score_wrong(struct score *score, const char *what, int level, double truth,
-                               const struct strata_value *value)
+static inline void score_wrong(struct score *score, const char *what, int level,
+                               double truth, const struct strata_value *value)
 {
     char line[320];
     if (value->known)
@@ -97,7 +96,8 @@ static inline void score_near(struct score *score, enum parameter parameter, int
     score_value(score, parameter, level, value, truth, truth - by, truth + by);
 }
 
-static inline void score_count(struct score *score, enum parameter parameter, int truth, int found)
+static inline void score_count(struct score *score, enum parameter parameter, int truth,
+                               int found)
 {
     struct strata_value value = {.known = true, .value = found, .confidence = 0};
     score->right[parameter] += truth == found;
@@ -144,12 +144,14 @@ static inline void score_caches(struct score *score, const struct strata_machine
         score_value(score, EFFECTIVE, i + 1, &found->effective, size, size / 2, size);
         score_near(score, LATENCY, i + 1, &found->latency_cycles, caches[i]->latency, 0.05);
     }
-    score_near(score, LATENCY, n + 1, &probed->memory_cycles, machine->memory_latency, 0.05);
+    score_near(score, LATENCY, n + 1, &probed->memory_cycles, machine->memory_latency,
+               0.05);
 }
 
 /* Of one page size. `most` is how many pages the probe can have tried. */
 static inline void score_tlbs(struct score *score, const struct strata_machine *machine,
-                              uint64_t page, double most, const struct strata_probed *probed)
+                              uint64_t page, double most,
+                              const struct strata_probed *probed)
 {
     const struct strata_tlb *tlbs[STRATA_MAX_TLBS];
     const struct strata_probed_tlb *found[STRATA_MAX_TLBS];
@@ -211,8 +213,8 @@ static inline void score_print(const struct score *score)
     printf("%-20s %7s %7s %9s %8s\n", "parameter", "right", "wrong", "not told", "share");
     for (int i = 0; i < PARAMETERS; i++) {
         int all = score->right[i] + score->wrong[i] + score->null[i];
-        printf("%-20s %7d %7d %9d %7.1f%%\n", parameter_names[i], score->right[i], score->wrong[i],
-               score->null[i], all ? 100.0 * score->right[i] / all : 0);
+        printf("%-20s %7d %7d %9d %7.1f%%\n", parameter_names[i], score->right[i],
+               score->wrong[i], score->null[i], all ? 100.0 * score->right[i] / all : 0);
     }
     printf("%-20s %34.2f%%\n\n", "all but L2+ size, ways", 100 * score_share(score));
     printf("%-20s %7s %7s %17s\n", "confidence", "right", "of", "share");

@@ -7,7 +7,8 @@
  * fastest are shown, in millions a second, beside the goal where there is one.
  *
  *     case                                        accesses/s     min  median     max  goal
- *     L1 hits: 24K on 32K 8-way, 64-entry TLB                  141.2   143.0   143.1   100 */
+ *     L1 hits: 24K on 32K 8-way, 64-entry TLB                  141.2   143.0   143.1   100
+ */
 #include <core/rng.h>
 #include <sim/sim.h>
 #include <stdio.h>
@@ -35,14 +36,15 @@ static void add_cache(struct strata_machine *machine, uint64_t size, uint32_t wa
                       uint32_t latency)
 {
     uint32_t i = machine->ncaches++;
-    machine->caches[i] = (struct strata_cache){.level = i + 1,
-                                               .kind = STRATA_UNIFIED,
-                                               .size = size,
-                                               .line = 64,
-                                               .ways = ways,
-                                               .latency = latency,
-                                               .index = i ? STRATA_PHYSICAL : STRATA_VIRTUAL,
-                                               .types = STRATA_INT | STRATA_FLOAT};
+    machine->caches[i] =
+        (struct strata_cache){.level = i + 1,
+                              .kind = STRATA_UNIFIED,
+                              .size = size,
+                              .line = 64,
+                              .ways = ways,
+                              .latency = latency,
+                              .index = i ? STRATA_PHYSICAL : STRATA_VIRTUAL,
+                              .types = STRATA_INT | STRATA_FLOAT};
 }
 
 static void add_tlb(struct strata_machine *machine, uint32_t entries, uint32_t ways)
@@ -157,8 +159,8 @@ static struct strata_machine prefetching(void)
 {
     struct strata_machine machine = three_levels();
     machine.nprefetchers = 2;
-    machine.prefetchers[0] =
-        (struct strata_prefetcher){.level = 2, .kind = STRATA_PREFETCH_ADJACENT, .degree = 1};
+    machine.prefetchers[0] = (struct strata_prefetcher){
+        .level = 2, .kind = STRATA_PREFETCH_ADJACENT, .degree = 1};
     machine.prefetchers[1] =
         (struct strata_prefetcher){.level = 2, .kind = STRATA_PREFETCH_STREAM, .degree = 2};
     return machine;

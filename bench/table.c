@@ -2,8 +2,8 @@
  *
  * Tables I and II of Cooper and Sandoval (2011) for their twenty processors: what is
  * documented, what the paper measured on the hardware, and what the probe finds on the
- * simulated machine, with a clean clock and with a dirty one (jitter 2%, interruptions in 1%
- * of the trials, a clock that ticks once a microsecond).
+ * simulated machine, with a clean clock and with a dirty one (jitter 2%, interruptions in
+ * 1% of the trials, a clock that ticks once a microsecond).
  *
  *     build/bench/table      from the project's folder */
 #include "parallel.h"
@@ -87,7 +87,8 @@ static void read_table(const char *path, bool tlbs)
 /* machines/ names its files as the processors, in small letters. */
 static void set_path(struct processor *processor)
 {
-    char *to = processor->path + snprintf(processor->path, sizeof processor->path, "machines/");
+    char *to =
+        processor->path + snprintf(processor->path, sizeof processor->path, "machines/");
     bool gap = false;
     for (const char *from = processor->name; *from; from++) {
         if (isalnum((unsigned char)*from)) {
@@ -150,7 +151,8 @@ static void print_cache(const struct row *row, const struct strata_probed *probe
     printf("  L%d  ", row->level);
     const struct strata_probed_cache *found[2];
     for (int d = 0; d < 2; d++)
-        found[d] = row->level <= probed[d].ncaches ? &probed[d].caches[row->level - 1] : &none;
+        found[d] =
+            row->level <= probed[d].ncaches ? &probed[d].caches[row->level - 1] : &none;
     print_number(row->line), print_number(row->line_paper);
     print_value(&found[0]->line, 1), print_value(&found[1]->line, 1);
     printf(" |"), print_number(row->ways), print_number(row->ways_paper);
@@ -168,7 +170,8 @@ static void print_tlb(const struct row *row, const struct strata_probed *probed)
         double kb = NAN;
         for (int i = 0; i < probed[d].ntlbs; i++) {
             const struct strata_probed_tlb *tlb = &probed[d].tlbs[i];
-            if (tlb->level == row->level && tlb->page == probed[d].page && tlb->entries.known)
+            if (tlb->level == row->level && tlb->page == probed[d].page &&
+                tlb->entries.known)
                 kb = tlb->entries.value * (double)tlb->page / 1024;
         }
         print_number(kb);
@@ -200,9 +203,10 @@ int main(void)
     read_table("tests/data/processors-tlb.csv", true);
     for (int i = 0; i < nprocessors; i++)
         set_path(&processors[i]);
-    printf("columns: actual, paper, ours, ours with a dirty clock; ?: not told, -: not in the "
-           "paper\n%6s%28s |%28s |%28s\n",
-           "", "line, bytes", "ways", "capacity, K (TLBs: reach)");
+    printf(
+        "columns: actual, paper, ours, ours with a dirty clock; ?: not told, -: not in the "
+        "paper\n%6s%28s |%28s |%28s\n",
+        "", "line, bytes", "ways", "capacity, K (TLBs: reach)");
     int failed = parallel(nprocessors, sizeof(struct outcome), probe_one, print_one);
     for (int d = 0; d < 2; d++) {
         printf("\n%s clock\n", d ? "dirty" : "clean");

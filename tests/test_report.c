@@ -102,6 +102,23 @@ static void table_is_as_documented(void **state)
     dataset_release(probed.data);
 }
 
+/* What has one reason is said once. */
+static void table_groups_reasons(void **state)
+{
+    (void)state;
+    struct strata_probed probed = fixture_probed();
+    probed.caches[1].size = probed.caches[1].ways = probed.caches[1].line =
+        fixture_unknown("no time was left");
+    probed.memory_cycles = probed.memory_ns = fixture_unknown("");
+    char *text = printed(plain_table, &probed, 80);
+    assert_non_null(strstr(text, "\nL2 size, line, ways: not known: no time was left.\n"));
+    assert_null(strstr(text, "L2 ways: "));
+    assert_non_null(strstr(text, "\nmemory latency: not known.\n")); /* in ns as well */
+    assert_null(strstr(text, "latency in ns"));
+    free(text);
+    dataset_release(probed.data);
+}
+
 static void table_fits_a_narrow_terminal(void **state)
 {
     (void)state;
@@ -472,6 +489,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_is_as_documented),
+        cmocka_unit_test(table_groups_reasons),
         cmocka_unit_test(table_fits_a_narrow_terminal),
         cmocka_unit_test(colour_changes_nothing_else),
         cmocka_unit_test(odd_values_do_no_harm_to_text),

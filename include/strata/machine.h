@@ -41,17 +41,17 @@ enum strata_types { STRATA_INT = 1, STRATA_FLOAT = 2 }; /* a set of data types *
 /* A cache level. size == sets * ways * line; the number of sets is arbitrary. */
 struct strata_cache {
     char name[16];
-    uint32_t level;   /* 1 is nearest to the processor */
-    uint32_t kind;    /* enum strata_kind */
-    uint64_t size;    /* bytes */
-    uint32_t line;    /* bytes, a power of two */
-    uint32_t ways;    /* size / line if fully associative */
-    uint32_t latency; /* cycles from load to use, on a hit here */
-    uint32_t policy;  /* enum strata_policy */
-    uint32_t index;   /* enum strata_index */
-    uint32_t types;   /* set of enum strata_types kept here; others bypass it */
+    uint32_t level;     /* 1 is nearest to the processor */
+    uint32_t kind;      /* enum strata_kind */
+    uint64_t size;      /* bytes */
+    uint32_t line;      /* bytes, a power of two */
+    uint32_t ways;      /* size / line if fully associative */
+    uint32_t latency;   /* cycles from load to use, on a hit here */
+    uint32_t policy;    /* enum strata_policy */
+    uint32_t index;     /* enum strata_index */
+    uint32_t types;     /* set of enum strata_types kept here; others bypass it */
     uint32_t inclusion; /* enum strata_inclusion, towards the levels nearer in */
-    double occupied;  /* share of every set that others hold, 0 <= x < 1 */
+    double occupied;    /* share of every set that others hold, 0 <= x < 1 */
 };
 
 struct strata_tlb {
@@ -62,13 +62,13 @@ struct strata_tlb {
     uint32_t ways;    /* == entries if fully associative */
     uint32_t latency; /* extra cycles when the translation is found here */
     uint32_t policy;
-    uint64_t page;    /* bytes mapped by an entry */
+    uint64_t page; /* bytes mapped by an entry */
 };
 
 struct strata_prefetcher {
     char name[16];
-    uint32_t level; /* the cache that it fills */
-    uint32_t kind;  /* enum strata_prefetch */
+    uint32_t level;  /* the cache that it fills */
+    uint32_t kind;   /* enum strata_prefetch */
     uint32_t degree; /* lines fetched ahead at a time */
 };
 
@@ -96,8 +96,8 @@ struct strata_machine {
     uint64_t frequency; /* Hz */
     uint32_t mapping;   /* enum strata_mapping */
     uint32_t ncaches, ntlbs, nprefetchers;
-    uint32_t walk_latency;   /* extra cycles for a page walk */
-    uint32_t memory_latency; /* cycles */
+    uint32_t walk_latency;                         /* extra cycles for a page walk */
+    uint32_t memory_latency;                       /* cycles */
     struct strata_cache caches[STRATA_MAX_CACHES]; /* by level, data before code */
     struct strata_tlb tlbs[STRATA_MAX_TLBS];       /* by page size, then level */
     struct strata_prefetcher prefetchers[STRATA_MAX_PREFETCHERS];

@@ -66,8 +66,8 @@ struct strata_probed {
     struct strata_probed_tlb tlbs[STRATA_MAX_TLBS];
     struct strata_value memory_cycles, memory_ns;
     int nnotes;
-    char notes[8][160];    /* remarks for a person, one sentence each */
-    struct dataset *data;  /* owned */
+    char notes[8][160];   /* remarks for a person, one sentence each */
+    struct dataset *data; /* owned */
 };
 
 struct strata_probe_options {
@@ -88,8 +88,8 @@ void strata_probed_release(struct strata_probed *probed);
 
 /* The machine that the probe saw, with documented assumptions where a parameter is
  * not known (docs/design/probe.md); fit for the simulator. */
-int strata_probed_machine(const struct strata_probed *probed, struct strata_machine *machine,
-                          struct strata_error *error);
+int strata_probed_machine(const struct strata_probed *probed,
+                          struct strata_machine *machine, struct strata_error *error);
 
 #ifdef __cplusplus
 }

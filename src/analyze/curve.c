@@ -10,6 +10,8 @@
 /* Full width at half height of a Gaussian, in standard deviations. */
 #define FULL_WIDTH 2.3548200450309493
 
+#define FAR 6 /* standard deviations: beyond that a Gaussian is nothing */
+
 #define OCTAVE 1.0              /* levels are at least a factor of two apart */
 
 void round_to_cycles(double *y, size_t n)
@@ -59,6 +61,8 @@ void smooth(const double *x, const double *y, double *smoothed, size_t n, double
         double sum = 0, weights = 0;
         for (size_t j = 0; j < n; j++) {
             double d = (x[j] - x[i]) / sigma;
+            if (fabs(d) > FAR)
+                continue;
             double w = exp(-d * d / 2) * span(x, n, j);
             sum += w * y[j];
             weights += w;
@@ -72,7 +76,7 @@ static void add_bump(double *bins, size_t nbins, double low, double step, double
 {
     for (size_t b = 0; b < nbins; b++) {
         double d = (low + (double)b * step - at) / sigma;
-        if (fabs(d) < 6)
+        if (fabs(d) < FAR)
             bins[b] += weight * exp(-d * d / 2);
     }
 }
@@ -189,25 +193,49 @@ static void log2_all(const double *from, double *to, size_t n)
         to[i] = log2(from[i]);
 }
 
+/* The curve, linear between its points, at even places. Caller frees; y lies behind x. */
+static double *resample(const double *x, const double *y, size_t n, size_t *even)
+{
+    enum { PER_OCTAVE = 32 };
+    *even = (size_t)ceil((x[n - 1] - x[0]) * PER_OCTAVE) + 1;
+    double *out = malloc(2 * *even * sizeof *out);
+    double step = *even > 1 ? (x[n - 1] - x[0]) / (double)(*even - 1) : 0;
+    for (size_t i = 0, j = 0; out && i < *even; i++) {
+        double at = x[0] + (double)i * step;
+        while (j + 2 < n && x[j + 1] < at)
+            j++;
+        double t = n > 1 ? fmin(1, fmax(0, (at - x[j]) / (x[j + 1] - x[j]))) : 0;
+        out[i] = at;
+        out[*even + i] = n > 1 ? y[j] + t * (y[j + 1] - y[j]) : y[j];
+    }
+    return out;
+}
+
 size_t count_levels(const double *x, const double *y, size_t n, struct density *found)
 {
-    size_t place[MAX_LEVELS];
-    double *lx = n ? malloc(3 * n * sizeof *lx) : NULL;
+    size_t place[MAX_LEVELS], even, count = 0;
+    double *lx = n ? malloc(2 * n * sizeof *lx) : NULL, *ex = NULL, *smoothed = NULL;
     if (!lx)
         return 0;
-    double *ly = lx + n, *smoothed = ly + n;
     log2_all(x, lx, n);
-    log2_all(y, ly, n);
-    smooth(lx, ly, smoothed, n, OCTAVE);
+    log2_all(y, lx + n, n);
+    ex = resample(lx, lx + n, n, &even);
+    smoothed = malloc(even * sizeof *smoothed);
+    if (!ex || !smoothed)
+        goto out;
+    smooth(ex, ex + even, smoothed, even, OCTAVE);
     found->low = smoothed[0] - 1;
-    found->high = smoothed[n - 1] + 1;
-    density(lx, smoothed, n, found->low, found->high, found->bins, DENSITY_BINS, LEAST_RISE);
-    found->npeaks = peaks(found->bins, DENSITY_BINS, place, MAX_LEVELS);
-    for (size_t i = 0; i < found->npeaks; i++)
+    found->high = smoothed[even - 1] + 1;
+    density(ex, smoothed, even, found->low, found->high, found->bins, DENSITY_BINS, LEAST_RISE);
+    count = found->npeaks = peaks(found->bins, DENSITY_BINS, place, MAX_LEVELS);
+    for (size_t i = 0; i < count; i++)
         found->peaks[i] =
             found->low + (found->high - found->low) * (double)place[i] / (DENSITY_BINS - 1);
+out:
     free(lx);
-    return found->npeaks;
+    free(ex);
+    free(smoothed);
+    return count;
 }
 
 /* The heights at which each level may end: not nearer to another level's, and at most the

@@ -53,7 +53,8 @@ size_t peaks(const double *bins, size_t n, size_t *place, size_t most);
 /* The best fit of `steps` steps to the non-decreasing y with the given weights (NULL: all
  * 1): each step is as high as its last point, and the squared distances to that are least,
  * which puts a rise into the step that it leads to. Step i ends at a height in windows[i]
- * (NULL: anywhere). O(steps n^2). Returns -1 if out of memory or if there is no such fit. */
+ * (NULL: anywhere). O(steps n^2). Returns -1 if out of memory or if there is no such fit.
+ */
 struct window {
     double low, high;
 };

@@ -363,7 +363,7 @@ static int write_outputs(const struct options *options, const struct strata_prob
     return status;
 }
 
-/* What a person may want to do now. */
+/* What a person at a terminal may want to do now. */
 static void print_next(const struct options *options)
 {
     const char *saved = option_text(options, "save");
@@ -384,7 +384,8 @@ static int show(const struct options *options, const struct strata_probed *probe
     fflush(stdout); /* a file may be /dev/stdout */
     int written = write_outputs(options, probed, json, status ? NULL : error);
     status = status ? status : written;
-    if (!status && !json && !progress_interrupted())
+    bool person = !json && term_is_terminal(STDOUT_FILENO);
+    if (!status && person && !progress_interrupted())
         print_next(options);
     if (!status && progress_interrupted())
         return fail(error, STRATA_FAILED,

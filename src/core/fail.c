@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How a message is put together and where it is kept. */
 #include "core/fail.h"
 
 #include <stdarg.h>

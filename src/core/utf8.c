@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Decoding by the table of UTF-8's four forms; core/utf8.h has the contract. */
 #include "core/utf8.h"
 
 #include <stdint.h>

@@ -65,7 +65,8 @@ struct series *dataset_add(struct dataset *dataset, const char *name, const char
     utf8_clean(title, series->title, sizeof series->title);
     utf8_clean(x_unit, series->x_unit, sizeof series->x_unit);
     utf8_clean(y_unit, series->y_unit, sizeof series->y_unit);
-    return dataset->series[dataset->nseries++] = series;
+    dataset->series[dataset->nseries++] = series;
+    return series;
 }
 
 struct series *dataset_find(const struct dataset *dataset, const char *name)

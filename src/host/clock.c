@@ -38,8 +38,8 @@ static double add_chain(uint32_t adds)
     __asm__ volatile("" : "+r"(x), "+r"(y));
     double start = clock_ns();
     for (uint32_t i = 0; i < adds; i += 16) {
-#define ADD                                                                                    \
-    x += y;                                                                                    \
+#define ADD                                                                                \
+    x += y;                                                                                \
     __asm__ volatile("" : "+r"(x));
         ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD
 #undef ADD

@@ -20,7 +20,7 @@ enum {
     GRAIN = 512,      /* bytes: footprints are multiples of this */
     SMALLEST = 1024,  /* bytes: the first footprint */
     PER_OCTAVE = 8,   /* points where the curve rises */
-    LEAST = 6,        /* observations without a new minimum */
+    LEAST = 12,       /* observations without a new minimum */
     MOST_PASSES = 40,
     HALVES = 40,      /* repeated analyses for the intervals */
 };

@@ -12,6 +12,7 @@
 enum {
     SKIP = 4,   /* lines */
     BLOCK = 8,  /* pages */
+    GUESS = 64, /* bytes: a line where it is not known */
     TRIALS = 7, /* the true median lies within their range with 1 - 2^-6 */
 };
 
@@ -29,16 +30,41 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int measure(struct probing *p, double footprint, bool ramp, struct strata_value *cycles)
+/* Visits that a level has room for, one to a line. */
+static double room(const struct strata_probed_cache *cache)
+{
+    return cache->effective.value / (cache->line.known ? cache->line.value : GUESS);
+}
+
+/* What translation adds to a visit of a string of so many: the first one in each page may
+ * miss in the TLBs. */
+static double translation(const struct probing *p, double visits)
+{
+    const struct ground *ground = &p->runner->ground[BASE_PAGES];
+    double in_page = (double)(ground->page / ground->line / SKIP), cost = 0;
+    for (int i = 0; i < p->probed->ntlbs; i++) {
+        const struct strata_probed_tlb *tlb = &p->probed->tlbs[i];
+        if (tlb->page == ground->page && tlb->entries.known && tlb->penalty_cycles.known &&
+            visits / in_page > tlb->entries.value)
+            cost = tlb->penalty_cycles.value;
+    }
+    return cost / in_page;
+}
+
+static int measure(struct probing *p, double visits, bool ramp, struct strata_value *cycles)
 {
     const struct ground *huge = &p->runner->ground[HUGE_PAGES];
     struct string string = {.build = build_sparse, .a = ramp};
-    double trial[TRIALS];
-    string.arena = (double)huge->bytes >= footprint * SKIP ? HUGE_PAGES : BASE_PAGES;
+    double line = (double)p->runner->ground[BASE_PAGES].line, extra = 0, trial[TRIALS];
+    if ((double)huge->bytes >= visits * line * SKIP)
+        string.arena = HUGE_PAGES;
+    else
+        extra = translation(p, visits);
     for (size_t i = 0; i < TRIALS; i++) {
-        int status = try_string(p, &string, footprint, &trial[i]);
+        int status = try_string(p, &string, visits * line, &trial[i]);
         if (status)
             return status;
+        trial[i] = fmax(1, trial[i] - extra);
     }
     qsort(trial, TRIALS, sizeof *trial, by_value);
     *cycles = known(trial[TRIALS / 2], trial[0], trial[TRIALS - 1], 1 - exp2(1 - TRIALS));
@@ -48,20 +74,18 @@ static int measure(struct probing *p, double footprint, bool ramp, struct strata
 int probe_latencies(struct probing *p)
 {
     struct strata_probed *probed = p->probed;
-    double inner = 0;
-    for (int i = 0; i < probed->ncaches; i++) {
+    const struct ground *ground = &p->runner->ground[BASE_PAGES];
+    int status = 0;
+    for (int i = 0; i < probed->ncaches && !status; i++) {
         struct strata_probed_cache *cache = &probed->caches[i];
-        double outer = cache->effective.value;
-        int status = measure(p, i ? sqrt(inner * outer) : outer / 2, true,
-                             &cache->latency_cycles);
-        if (status)
-            return status;
-        cache->latency_ns = in_ns(p, cache->latency_cycles);
-        inner = outer;
+        double visits = i ? sqrt(room(cache - 1) * room(cache)) : room(cache) / 2;
         time_left(p, (double)i / probed->ncaches);
+        status = measure(p, floor(visits), true, &cache->latency_cycles);
+        cache->latency_ns = in_ns(p, cache->latency_cycles);
     }
-    double most = (double)p->runner->ground[BASE_PAGES].bytes / SKIP;
-    int status = measure(p, most, false, &probed->memory_cycles);
+    if (!status)
+        status = measure(p, (double)(ground->bytes / ground->line / SKIP), false,
+                         &probed->memory_cycles);
     probed->memory_ns = in_ns(p, probed->memory_cycles);
     return status;
 }

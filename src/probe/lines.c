@@ -78,7 +78,7 @@ static int measure_stripes(struct probing *p, const struct string *string, struc
 /* What a level holds with certainty, less the room that a ramp needs. */
 static double filling(const struct strata_probed_cache *cache)
 {
-    return cache->effective.value / (1 + 2.0 / RAMP);
+    return cache->effective.value / (1 + 3.0 / RAMP);
 }
 
 /* The widest stripe whose lines, one in each, still do not fit into the level before. */
@@ -166,23 +166,36 @@ static int effective_line(struct probing *p, struct strata_probed_cache *cache, 
     return 0;
 }
 
+static const char no_time[] = "no time was left; try a larger --budget";
+
 int probe_lines(struct probing *p)
+{
+    /* The gap test found the first one. */
+    for (int i = 1; i < p->probed->ncaches; i++) {
+        struct strata_probed_cache *cache = &p->probed->caches[i];
+        if (!time_left(p, (double)i / p->probed->ncaches)) {
+            cache->line = unknown(no_time);
+            continue;
+        }
+        int status = physical_line(p, cache);
+        if (status)
+            return status;
+    }
+    return 0;
+}
+
+int probe_effective_lines(struct probing *p)
 {
     struct strata_probed *probed = p->probed;
     for (int i = 0; i < probed->ncaches; i++) {
         struct strata_probed_cache *cache = &probed->caches[i];
         bool last = i + 1 == probed->ncaches;
-        const struct strata_value *next =
-            last ? &probed->memory_cycles : &probed->caches[i + 1].latency_cycles;
+        double next = last ? probed->memory_cycles.value : cache[1].latency_cycles.value;
         if (!time_left(p, (double)i / probed->ncaches)) {
-            if (i)
-                cache->line = unknown("no time was left; try a larger --budget");
-            cache->effective_line = unknown("no time was left; try a larger --budget");
+            cache->effective_line = unknown(no_time);
             continue;
         }
-        int status = i ? physical_line(p, cache) : 0; /* the gap test found the first one */
-        if (!status)
-            status = effective_line(p, cache, next->value);
+        int status = effective_line(p, cache, next);
         if (status)
             return status;
     }

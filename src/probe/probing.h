@@ -95,6 +95,7 @@ int probe_gap(struct probing *p);
 int probe_caches(struct probing *p);
 int probe_latencies(struct probing *p);
 int probe_lines(struct probing *p);
+int probe_effective_lines(struct probing *p);
 int probe_tlbs(struct probing *p, enum arena arena);
 int probe_eviction(struct probing *p);
 

@@ -110,6 +110,27 @@ static bool level_ground(const struct series *series, size_t i)
     return true;
 }
 
+/* Whether a larger x costs noticeably less: then this one was unlucky with its pages. */
+static bool overtaken(const struct series *series, size_t i)
+{
+    double here = point_min(&series->points[i]);
+    for (size_t j = i + 1; j < series->npoints; j++) {
+        double there = series->points[j].n ? point_min(&series->points[j]) : INFINITY;
+        if (there < here && noticeable(there, here))
+            return true;
+    }
+    return false;
+}
+
+/* Whether another observation at i would tell nothing new. */
+static bool enough(const struct series *series, size_t i, size_t least)
+{
+    const struct point *point = &series->points[i];
+    if (point->n < 4 * least && overtaken(series, i))
+        return false;
+    return settled(point, least) || (point->n >= FEW && level_ground(series, i));
+}
+
 long sweep_once(struct probing *p, const struct string *string, struct series *series,
                 size_t least, double from, double to)
 {
@@ -117,8 +138,7 @@ long sweep_once(struct probing *p, const struct string *string, struct series *s
     for (size_t i = 0; i < series->npoints; i++) {
         struct point *point = &series->points[i];
         double cycles;
-        if (point->x < from || point->x > to || settled(point, least) ||
-            (point->n >= FEW && level_ground(series, i)))
+        if (point->x < from || point->x > to || (point->n && enough(series, i, least)))
             continue;
         if (point->n && !time_left(p, (double)i / (double)series->npoints))
             continue; /* but every point is visited once */

@@ -25,7 +25,8 @@ enum {
     LEAST = 3,      /* observations without a new minimum */
     PASSES = 12,
     STRINGS = 4, /* n = 1..4 */
-    BLOCK = 8,
+    BLOCK = 8,   /* pages */
+    SKIP = 4,    /* lines */
 };
 
 /* a: lines in a page. x: pages. */
@@ -34,10 +35,12 @@ static int build_spread(struct probing *p, const struct string *s, double x)
     return refs_tlb(&p->refs, &p->runner->ground[s->arena], &p->rng, s->a, (size_t)x);
 }
 
+/* As many lines in few pages, but not side by side: each must take up a line of its own at
+ * every level, however long the lines are there. */
 static int build_packed(struct probing *p, const struct string *s, double x)
 {
     const struct ground *ground = &p->runner->ground[s->arena];
-    return refs_cache(&p->refs, ground, &p->rng, (uint64_t)x * s->a * ground->line, BLOCK);
+    return refs_sparse(&p->refs, ground, &p->rng, (uint64_t)x * s->a * ground->line, SKIP, BLOCK);
 }
 
 /* a: pages, 0: half as many as lines. x: lines. */
@@ -208,6 +211,13 @@ static int find_entries(struct probing *p, enum arena arena, const struct rise *
     return status;
 }
 
+/* Visits to a page of the packed string. */
+static double packed_per_page(const struct probing *p, enum arena arena)
+{
+    const struct ground *ground = &p->runner->ground[arena];
+    return (double)(ground->page / ground->line / SKIP);
+}
+
 enum { PENALTIES = 9 }; /* the true median lies within their range with 1 - 2^-8 */
 
 static int by_value(const void *a, const void *b)
@@ -217,19 +227,21 @@ static int by_value(const void *a, const void *b)
 }
 
 /* What a visit costs more that misses here and hits in the next level, if there is one. */
-static int find_penalty(struct probing *p, enum arena arena, double pages, double few,
+static int find_penalty(struct probing *p, enum arena arena, double pages,
                         struct strata_probed_tlb *tlb)
 {
-    struct string spread = {build_spread, arena, 1, 0};
-    struct string folded = {build_folded, arena, (uint64_t)few, 0};
-    double cost[PENALTIES], with, without;
+    struct string spread = {build_spread, arena, 1, 0}, packed = {build_packed, arena, 1, 0};
+    double cost[PENALTIES], with, without, visits = packed_per_page(p, arena);
+    /* The first visit to each of the packed pages may miss in the level before. */
+    bool misses = tlb->level > 1 && pages / visits > tlb[-1].entries.value;
+    double control = misses ? tlb[-1].penalty_cycles.value / visits : 0;
     for (size_t i = 0; i < PENALTIES; i++) {
         int status = try_string(p, &spread, pages, &with);
         if (!status)
-            status = try_string(p, &folded, pages, &without);
+            status = try_string(p, &packed, pages, &without);
         if (status)
             return status;
-        cost[i] = with - without;
+        cost[i] = with - without + control;
     }
     qsort(cost, PENALTIES, sizeof *cost, by_value);
     tlb->penalty_cycles =
@@ -296,9 +308,8 @@ static int add_penalties(struct probing *p, enum arena arena, struct strata_prob
     for (int i = 0; i < n; i++) {
         double here = tlbs[i].entries.value;
         double next = i + 1 < n ? tlbs[i + 1].entries.value : most;
-        double pages = floor(fmin(4 * here, sqrt(here * next)));
-        int status =
-            find_penalty(p, arena, pages, fmax(1, floor(tlbs[0].entries.value / 2)), &tlbs[i]);
+        double pages = floor(fmin(2 * here, sqrt(here * next)));
+        int status = find_penalty(p, arena, pages, &tlbs[i]);
         if (status)
             return status;
     }

@@ -38,7 +38,8 @@ void refs_shuffle(uint64_t *p, size_t n, struct rng *rng)
 
 /* A random page-aligned start for `bytes` bytes, so that repeated strings sample many
  * mappings of virtual to physical pages. Returns -1 if the arena is too small. */
-static int place(const struct ground *ground, struct rng *rng, uint64_t bytes, uint64_t *start)
+static int place(const struct ground *ground, struct rng *rng, uint64_t bytes,
+                 uint64_t *start)
 {
     if (bytes > ground->bytes)
         return -1;
@@ -46,16 +47,17 @@ static int place(const struct ground *ground, struct rng *rng, uint64_t bytes, u
     return 0;
 }
 
-/* The column of the ith of a run of pages, out of `columns`: a diagonal that moves on by one
- * after every `columns` pages. Whatever low bits of the page number go into a cache's index,
- * the lines fill its sets evenly: a level is full before any of its sets overflows. */
+/* The column of the ith of a run of pages, out of `columns`: a diagonal that moves on by
+ * one after every `columns` pages. Whatever low bits of the page number go into a cache's
+ * index, the lines fill its sets evenly: a level is full before any of its sets overflows.
+ */
 static uint64_t diagonal(size_t i, size_t columns)
 {
     return (i + i / columns) % columns;
 }
 
-int refs_gap(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n, uint64_t k,
-             uint64_t o)
+int refs_gap(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n,
+             uint64_t k, uint64_t o)
 {
     uint64_t start;
     if (refs_reserve(refs, n) || place(ground, rng, n * k + o + sizeof(void *), &start))
@@ -68,8 +70,8 @@ int refs_gap(struct refs *refs, const struct ground *ground, struct rng *rng, si
     return 0;
 }
 
-int refs_gap_control(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n,
-                     uint64_t k)
+int refs_gap_control(struct refs *refs, const struct ground *ground, struct rng *rng,
+                     size_t n, uint64_t k)
 {
     enum { GRAIN = 128 }; /* no first level has longer lines */
     uint64_t start;
@@ -110,7 +112,8 @@ int refs_sparse(struct refs *refs, const struct ground *ground, struct rng *rng,
     if (n == 0 || refs_reserve(refs, n + blocks) || place(ground, rng, rows * ROW, &start))
         return -1;
 
-    /* The blocks are visited in random order; the order is kept in the tail of the array. */
+    /* The blocks are visited in random order; the order is kept in the tail of the array.
+     */
     uint64_t *order = refs->at + n;
     for (size_t b = 0; b < blocks; b++)
         order[b] = b;
@@ -121,7 +124,8 @@ int refs_sparse(struct refs *refs, const struct ground *ground, struct rng *rng,
         size_t end = i + per_block < n ? i + per_block : n;
         for (; i < end; i++) {
             size_t r = i / per_row;
-            refs->at[refs->n++] = start + r * ROW + (i % per_row * skip + digits(r, skip)) * line;
+            refs->at[refs->n++] =
+                start + r * ROW + (i % per_row * skip + digits(r, skip)) * line;
         }
         refs_shuffle(refs->at + first, refs->n - first, rng);
     }
@@ -206,8 +210,8 @@ int refs_line(struct refs *refs, const struct ground *ground, struct rng *rng, u
     return 0;
 }
 
-int refs_pair(struct refs *refs, const struct ground *ground, struct rng *rng, size_t chunks,
-              uint64_t d, bool both)
+int refs_pair(struct refs *refs, const struct ground *ground, struct rng *rng,
+              size_t chunks, uint64_t d, bool both)
 {
     uint64_t start;
     size_t visits = both ? 2 : 1;

@@ -36,13 +36,14 @@ void refs_release(struct refs *refs);
 /* Gap string G(n, k, o): n locations k bytes apart, the last one o bytes further. When k
  * is a cache's way size, all fall into one set, and n > ways misses; when o reaches the
  * line size, the last one moves to the next set and the misses end. */
-int refs_gap(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n, uint64_t k,
-             uint64_t o);
+int refs_gap(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n,
+             uint64_t k, uint64_t o);
 
 /* The gap string's control: the same pages visited as often, but at lines that fall into
- * different sets. What G costs more than this is due to the sets of a cache, not to a TLB. */
-int refs_gap_control(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n,
-                     uint64_t k);
+ * different sets. What G costs more than this is due to the sets of a cache, not to a TLB.
+ */
+int refs_gap_control(struct refs *refs, const struct ground *ground, struct rng *rng,
+                     size_t n, uint64_t k);
 
 /* Cache-only string C(k): one location in each line of k contiguous bytes, `block` pages
  * at a time (block * page is rounded up to cover a partial end). Misses in a TLB are
@@ -76,17 +77,17 @@ int refs_tlb_gap(struct refs *refs, const struct ground *ground, struct rng *rng
 /* Line size string L(n, s): pattern A is the first word of every even stripe of s bytes in
  * one run of pages of n bytes, pattern B that of every odd stripe in a second such run; all
  * of A is visited, then all of B. While s is below the line size, they need every line of
- * 2n bytes; from then on each leaves holes into which the other fits, and n bytes do. Visits
- * are random within `block` pages, as those of C(k). It is warmed up in growing parts, so that
- * what fits drives out what was only prefetched. */
+ * 2n bytes; from then on each leaves holes into which the other fits, and n bytes do.
+ * Visits are random within `block` pages, as those of C(k). It is warmed up in growing
+ * parts, so that what fits drives out what was only prefetched. */
 int refs_line(struct refs *refs, const struct ground *ground, struct rng *rng, uint64_t n,
               uint64_t s, size_t block);
 
 /* Pair string P(chunks, d): chunks of 2d bytes in random order, each visited at its start
  * and, if `both`, at once again d bytes further. That second visit is cheap while d is
  * within what the first one brought in. */
-int refs_pair(struct refs *refs, const struct ground *ground, struct rng *rng, size_t chunks,
-              uint64_t d, bool both);
+int refs_pair(struct refs *refs, const struct ground *ground, struct rng *rng,
+              size_t chunks, uint64_t d, bool both);
 
 /* Shuffles p[0..n). */
 void refs_shuffle(uint64_t *p, size_t n, struct rng *rng);

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Where values lie on two logarithmic axes, and what is drawn there. */
 #include "report/axes.h"
 
 #include "core/units.h"

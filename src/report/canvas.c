@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What canvas.h promises, drawn by cairo. */
 #include "report/canvas.h"
 
 #include "core/fail.h"

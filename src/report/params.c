@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The tables that params.h promises, and what to do with their rows. */
 #include "report/params.h"
 
 #include "core/units.h"

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How the levels of probe_levels.h are found in what was measured. */
 #include "report/probe_levels.h"
 
 #include "core/units.h"

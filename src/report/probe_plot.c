@@ -283,39 +283,52 @@ static void mark_tlb(struct canvas *canvas, const struct axes *axes,
     *last = x + half + 6;
 }
 
+static const struct font key_font = {11, false, ALIGN_LEFT};
+enum { KEY_Y = TLB_TOP + TLB_HEIGHT + 56 };
+
 /* A line of the key; returns where the next one may begin. */
 static double draw_key(struct canvas *canvas, double x, const char *text, double width,
                        struct ink ink)
 {
-    static const struct font font = {11, false, ALIGN_LEFT};
-    double y = TLB_TOP + TLB_HEIGHT + 56;
-    canvas_line(canvas, x, y - 4, x + 18, y - 4, width, false, ink);
-    canvas_text(canvas, x + 24, y, text, font, ink_quiet);
-    return x + 24 + canvas_text_width(canvas, text, font) + 18;
+    canvas_line(canvas, x, KEY_Y - 4, x + 18, KEY_Y - 4, width, false, ink);
+    canvas_text(canvas, x + 22, KEY_Y, text, key_font, ink_quiet);
+    return x + 22 + canvas_text_width(canvas, text, key_font) + 12;
 }
 
-/* The controls in grey, then the curves in colour above them. */
-static void draw_tlb_series(struct canvas *canvas, const struct axes *axes,
-                            const struct strata_probed *probed, bool huge, bool packed)
+/* The controls in grey, with their key on the right. */
+static void draw_packed_series(struct canvas *canvas, const struct axes *axes,
+                               const struct strata_probed *probed, bool huge)
 {
-    double key = axes->left;
+    struct tlb_curve curve;
     size_t n = 0;
     for (size_t i = 0; i < probed->data->nseries; i++) {
         const struct series *series = probed->data->series[i];
-        struct tlb_curve curve;
-        char text[64];
-        if (!belongs(series, huge, &curve) || curve.packed != packed)
+        if (!belongs(series, huge, &curve) || !curve.packed)
             continue;
-        struct ink ink = packed ? ink_frame : ink_level(n + 2, false, 0.9);
-        draw_minima(canvas, axes, series, packed ? 1.2 : 2, ink);
+        draw_minima(canvas, axes, series, 1.2, ink_frame);
         n++;
-        snprintf(text, sizeof text, "%s line%s a page", curve.lines,
-                 strcmp(curve.lines, "1") ? "s" : "");
-        if (!packed)
-            key = draw_key(canvas, key, text, 2, ink);
     }
-    if (packed && n)
-        draw_key(canvas, axes->left + axes->width - 130, "as many, packed", 1.2, ink_frame);
+    if (n)
+        draw_key(canvas, axes->left + axes->width - 70, "packed", 1.2, ink_frame);
+}
+
+/* The curves in colour: "lines a page: 1, 2, 3". */
+static void draw_tlb_series(struct canvas *canvas, const struct axes *axes,
+                            const struct strata_probed *probed, bool huge)
+{
+    static const char title[] = "lines a page:";
+    double key = axes->left + canvas_text_width(canvas, title, key_font) + 10;
+    struct tlb_curve curve;
+    size_t n = 0;
+    canvas_text(canvas, axes->left, KEY_Y, title, key_font, ink_quiet);
+    for (size_t i = 0; i < probed->data->nseries; i++) {
+        const struct series *series = probed->data->series[i];
+        if (!belongs(series, huge, &curve) || curve.packed)
+            continue;
+        struct ink ink = ink_level(n++ + 2, false, 0.9);
+        draw_minima(canvas, axes, series, 2, ink);
+        key = draw_key(canvas, key, curve.lines, 2, ink);
+    }
 }
 
 static void draw_tlb_marks(struct canvas *canvas, const struct axes *axes,
@@ -344,8 +357,8 @@ static void draw_tlb_panel(struct canvas *canvas, const struct strata_probed *pr
     axes_powers(canvas, &axes, false);
     axes_decades(canvas, &axes, 1, false);
     draw_tlb_marks(canvas, &axes, probed, panel->page);
-    draw_tlb_series(canvas, &axes, probed, panel->huge, true);
-    draw_tlb_series(canvas, &axes, probed, panel->huge, false);
+    draw_packed_series(canvas, &axes, probed, panel->huge);
+    draw_tlb_series(canvas, &axes, probed, panel->huge);
     axes_frame(canvas, &axes);
     canvas_text(canvas, left + width / 2, TLB_TOP + TLB_HEIGHT + 34, "footprint, pages",
                 label_font, ink_quiet);

@@ -135,29 +135,59 @@ static void print_tlbs(FILE *out, const struct strata_probed *probed,
         grid_print(out, &grid, style, width);
 }
 
-/* "L2 line: not known: prefetching hides it." */
+/* Whether a line is due for it: not known, and its twin has no line already. */
+static bool needs_reason(const struct owner *owner, const struct param *param)
+{
+    bool covered =
+        param->twin && !value_known(param_value(owner->values, param - param->twin));
+    return !value_known(param_value(owner->values, param)) && !covered;
+}
+
+static const char *why_of(const struct owner *owner, const struct param *param)
+{
+    return param_value(owner->values, param)->why;
+}
+
+/* The labels of all from `first` on that have its reason: "size, line, ways". */
+static void list_labels(const struct owner *owner, const struct param *first, char *text,
+                        size_t size)
+{
+    size_t used = 0;
+    for (const struct param *p = first; p->key && used < size; p++)
+        if (needs_reason(owner, p) && !strcmp(why_of(owner, p), why_of(owner, first)))
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                     p->label);
+}
+
+/* "L2 line, ways: not known: prefetching hides it." */
 static void print_reason(FILE *out, const struct owner *owner, const struct param *param,
                          int width)
 {
-    const struct strata_value *value = param_value(owner->values, param);
-    char text[512];
-    size_t length = strlen(value->why);
-    bool stop = length && strchr(".!?", value->why[length - 1]);
-    snprintf(text, sizeof text, "%.31s %s: not known%s%s%s", owner->name, param->label,
-             length ? ": " : "", value->why, stop ? "" : ".");
+    const char *why = why_of(owner, param);
+    char text[512], labels[128];
+    size_t length = strlen(why);
+    bool stop = length && strchr(".!?", why[length - 1]);
+    list_labels(owner, param, labels, sizeof labels);
+    snprintf(text, sizeof text, "%.31s %s: not known%s%s%s", owner->name, labels,
+             length ? ": " : "", why, stop ? "" : ".");
     print_folded(out, text, width, 2);
+}
+
+/* Whether one before it in the table has the same reason, and so named this one. */
+static bool was_named(const struct owner *owner, const struct param *param)
+{
+    for (const struct param *p = owner->params; p < param; p++)
+        if (needs_reason(owner, p) && !strcmp(why_of(owner, p), why_of(owner, param)))
+            return true;
+    return false;
 }
 
 static void print_reasons(FILE *out, const struct owner *owners, size_t n, int width)
 {
     for (size_t i = 0; i < n; i++)
-        for (const struct param *p = owners[i].params; p->key; p++) {
-            bool known = value_known(param_value(owners[i].values, p));
-            bool covered =
-                p->twin && !value_known(param_value(owners[i].values, p - p->twin));
-            if (!known && !covered)
+        for (const struct param *p = owners[i].params; p->key; p++)
+            if (needs_reason(&owners[i], p) && !was_named(&owners[i], p))
                 print_reason(out, &owners[i], p, width);
-        }
 }
 
 /* Where prefetching makes several lines behave as one. */

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Grids, folding and numbers, as terminal.h promises them. */
 #include "report/terminal.h"
 
 #include "core/units.h"

@@ -28,8 +28,8 @@ struct trial {
 
 struct runner_ops {
     int (*walk)(struct runner *, enum arena, const struct refs *, struct trial *);
-    int (*reload)(struct runner *, enum arena, const uint64_t *walk, size_t n, size_t rounds,
-                  uint64_t victim, uint64_t companion, struct trial *);
+    int (*reload)(struct runner *, enum arena, const uint64_t *walk, size_t n,
+                  size_t rounds, uint64_t victim, uint64_t companion, struct trial *);
     double (*clock)(struct runner *);
     void (*release)(struct runner *);
 };
@@ -65,7 +65,8 @@ int runner_timing(struct runner **runner, int *cpu, uint64_t bytes, uint64_t hug
                   struct strata_error *error);
 
 /* A simulated machine; its noise is applied to every trial. */
-int runner_simulated(struct runner **runner, const struct strata_machine *machine, uint64_t seed,
-                     uint64_t bytes, uint64_t huge_bytes, struct strata_error *error);
+int runner_simulated(struct runner **runner, const struct strata_machine *machine,
+                     uint64_t seed, uint64_t bytes, uint64_t huge_bytes,
+                     struct strata_error *error);
 
 #endif

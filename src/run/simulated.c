@@ -65,7 +65,8 @@ static double clocked(struct simulated *s, double cycles)
 static double clocked_walk(struct simulated *s, double cycles, size_t visits)
 {
     double span = cycles * (double)visits, best = INFINITY;
-    double ticks = 1000 * (double)s->machine.noise.timer_ns * 1e-9 * (double)s->machine.frequency;
+    double ticks =
+        1000 * (double)s->machine.noise.timer_ns * 1e-9 * (double)s->machine.frequency;
     double stretch = fmax(1, ticks / span);
     for (int i = 0; i < RUNS; i++)
         best = fmin(best, clocked(s, span * stretch));
@@ -95,7 +96,8 @@ static int simulated_walk(struct runner *runner, enum arena arena, const struct 
     } while (visits < FEW_VISITS);
     runner->visits += visits + refs->n;
     trial->disturbed = false;
-    trial->cycles = clocked_walk(s, (double)cycles / (double)visits, visits) * s->cycle_scale;
+    trial->cycles =
+        clocked_walk(s, (double)cycles / (double)visits, visits) * s->cycle_scale;
     return 0;
 }
 
@@ -137,11 +139,13 @@ static const struct runner_ops simulated_ops = {simulated_walk, simulated_reload
 
 static struct ground ground(uint64_t page, uint64_t bytes)
 {
-    return (struct ground){.page = page, .bytes = page ? bytes - bytes % page : 0, .line = 64};
+    return (struct ground){
+        .page = page, .bytes = page ? bytes - bytes % page : 0, .line = 64};
 }
 
-int runner_simulated(struct runner **runner, const struct strata_machine *machine, uint64_t seed,
-                     uint64_t bytes, uint64_t huge_bytes, struct strata_error *error)
+int runner_simulated(struct runner **runner, const struct strata_machine *machine,
+                     uint64_t seed, uint64_t bytes, uint64_t huge_bytes,
+                     struct strata_error *error)
 {
     const struct sim_allocator allocator = {allocate, release, NULL};
     struct simulated *s = calloc(1, sizeof *s);

@@ -57,8 +57,8 @@ static double timed_chase(void **p, size_t n)
 }
 
 enum {
-    RUNS = 3,             /* the shortest of so many counts */
-    LAP_AGAIN = 1 << 16,  /* rings up to this long are walked once more before the clock */
+    RUNS = 3,              /* the shortest of so many counts */
+    LAP_AGAIN = 1 << 16,   /* rings up to this long are walked once more before the clock */
     FIRST_VISITS = 1 << 9, /* then doubled until the clock is good enough */
     LONG_VISITS = 1 << 13, /* of a long ring: short stretches of it differ too much */
 };
@@ -75,7 +75,8 @@ static int timing_walk(struct runner *runner, enum arena arena, const struct ref
         chase(first, refs->n * i / RAMP);
     if (refs->ramp || refs->n <= LAP_AGAIN)
         p = chase(first, refs->n);
-    while ((ns = timed_chase(&p, visits)) < timing->shortest_ns / 2 && visits < SIZE_MAX / 2) {
+    while ((ns = timed_chase(&p, visits)) < timing->shortest_ns / 2 &&
+           visits < SIZE_MAX / 2) {
         runner->visits += visits;
         visits *= 2;
     }
@@ -116,8 +117,8 @@ static void visit_all(const char *memory, const uint64_t *walk, size_t n, size_t
     }
 }
 
-static int timing_reload(struct runner *runner, enum arena arena, const uint64_t *walk, size_t n,
-                         size_t rounds, uint64_t victim, uint64_t companion,
+static int timing_reload(struct runner *runner, enum arena arena, const uint64_t *walk,
+                         size_t n, size_t rounds, uint64_t victim, uint64_t companion,
                          struct trial *trial)
 {
     struct timing *timing = (struct timing *)runner;
@@ -160,8 +161,8 @@ static double hot_load(void)
 
 /* Takes as much as is wanted, or less where memory is short, but no arena below a
  * megabyte. */
-static void take_arena(struct timing *timing, enum arena arena, uint64_t page, uint64_t bytes,
-                       void *(*map)(uint64_t))
+static void take_arena(struct timing *timing, enum arena arena, uint64_t page,
+                       uint64_t bytes, void *(*map)(uint64_t))
 {
     uint64_t most = memory_available() / 4;
     while (bytes > most)

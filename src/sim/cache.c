@@ -98,6 +98,8 @@ int cache_init(struct cache *cache, const struct cache_shape *shape,
         .policy = policy,
         .promotes = policy->promotes,
         .orders = policy->promotes && shape->ways <= ORDER_MAX,
+        .plain = !policy->victim && shape->ways <= ORDER_MAX && !(shape->occupied > 0),
+        .oldest = (uint8_t)(4 * (shape->ways - 1)),
         .queues_only = policy->promotes && shape->ways > ORDER_MAX && shape->sets == 1,
     };
     if (init_room(cache, shape->occupied, allocator) ||
@@ -149,12 +151,6 @@ uint64_t cache_key(const struct cache *cache, uint64_t set, uint32_t way)
                : cache->blocks[set * cache->stride + cache_keys_at(cache) + way];
 }
 
-static void set_mark(uint64_t *block, uint32_t way, uint64_t mark)
-{
-    uint64_t *word = block + 1 + way / 8;
-    *word = (*word & ~(UINT64_C(0xff) << way % 8 * 8)) | mark << way % 8 * 8;
-}
-
 /* Ways that hold nothing are the oldest of a small set. */
 static uint64_t fill_small(struct cache *cache, uint64_t set, uint64_t key)
 {
@@ -165,14 +161,14 @@ static uint64_t fill_small(struct cache *cache, uint64_t set, uint64_t key)
         way = cache->policy->victim(cache, set);
     uint64_t gone = keys[way];
     keys[way] = key;
-    set_mark(block, way, cache_mark(key));
+    cache_set_mark(block, way, cache_mark(key));
     block[0] = order_promote(block[0], way);
     if (cache->branches)
         cache_turn(cache, cache_tree(cache, set), way);
     return gone;
 }
 
-uint64_t cache_fill(struct cache *cache, uint64_t set, uint64_t key)
+uint64_t cache_fill_otherwise(struct cache *cache, uint64_t set, uint64_t key)
 {
     return cache->form == CACHE_LARGE ? large_fill(cache, set, key)
                                       : fill_small(cache, set, key);
@@ -186,7 +182,7 @@ void cache_vacate(struct cache *cache, uint64_t set, uint32_t way)
     }
     uint64_t *block = cache->blocks + set * cache->stride;
     block[cache_keys_at(cache) + way] = CACHE_NONE;
-    set_mark(block, way, 0);
+    cache_set_mark(block, way, 0);
     block[0] = order_demote(block[0], way, cache_room(cache, set));
 }
 
@@ -217,16 +213,13 @@ struct cache_place cache_place(const struct cache *cache, uint64_t set, uint32_t
                                 (uint8_t)(cache_keys_at(cache) + way), (uint8_t)way};
 }
 
-void cache_touch_at(struct cache *cache, uint64_t *at, uint32_t way)
+void cache_touch_otherwise(struct cache *cache, uint64_t *at, uint32_t way)
 {
     uint32_t node = (uint32_t)(at - cache->keys);
-    if (cache->queues_only) {
-        cache_visit(cache, 0, node);
-    } else if (cache->form == CACHE_LARGE) {
+    if (cache->form != CACHE_LARGE) {
+        if (cache->branches)
+            cache_turn(cache, at + cache->stride - 1, way);
+    } else if (cache->promotes || cache->branches) {
         cache_touch(cache, node / cache->ways, node % cache->ways);
-    } else if (cache->orders) {
-        *at = order_promote(*at, way);
-    } else if (cache->branches) {
-        cache_turn(cache, at + cache->stride - 1, way);
     }
 }

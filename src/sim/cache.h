@@ -57,6 +57,8 @@ struct cache {
     bool promotes;    /* as policy->promotes */
     bool orders;      /* does, and the order is packed */
     bool queues_only; /* does, and there is one queue */
+    bool plain;       /* the oldest way of a packed order goes, and none are occupied */
+    uint8_t oldest;   /* plain: the bit where the oldest way stands in the order */
     uint32_t ways;
     uint64_t sets;
     const struct policy *policy;
@@ -99,9 +101,6 @@ void cache_clear(struct cache *cache);
 
 /* Fixes every random choice from here on. */
 void cache_seed(struct cache *cache, uint64_t seed);
-
-/* Puts in a key that is not there. Returns the key that had to go, or CACHE_NONE. */
-uint64_t cache_fill(struct cache *cache, uint64_t set, uint64_t key);
 
 /* Empties a way that holds a key. */
 void cache_vacate(struct cache *cache, uint64_t set, uint32_t way);
@@ -201,12 +200,11 @@ CACHE_HOT void cache_visit(struct cache *cache, uint64_t set, uint32_t way)
 {
     struct cache_queue *queue = &cache->queues[set];
     uint64_t first = set * cache->ways;
-    if (cache->turns[first + way] == queue->tail - 1)
-        return;
     if (__builtin_expect(queue->tail == 2 * cache->ways, 0))
         cache_pack(cache, set);
-    cache->visits[2 * first + queue->tail] = way;
-    cache->turns[first + way] = queue->tail++;
+    uint32_t turn = queue->tail++;
+    cache->visits[2 * first + turn] = way;
+    cache->turns[first + way] = turn;
 }
 
 /* Makes a way the newest of its set. */
@@ -251,6 +249,40 @@ CACHE_HOT bool cache_hit(struct cache *cache, uint64_t set, uint64_t key)
     return true;
 }
 
+static inline void cache_set_mark(uint64_t *block, uint32_t way, uint64_t mark)
+{
+    uint64_t *word = block + 1 + way / 8;
+    *word = (*word & ~(UINT64_C(0xff) << way % 8 * 8)) | mark << way % 8 * 8;
+}
+
+/* As cache_fill(), of an array that is not plain. */
+uint64_t cache_fill_otherwise(struct cache *cache, uint64_t set, uint64_t key);
+
+/* Puts in a key that is not there. Returns the key that had to go, or CACHE_NONE. */
+CACHE_HOT uint64_t cache_fill(struct cache *cache, uint64_t set, uint64_t key)
+{
+    if (!cache->plain)
+        return cache_fill_otherwise(cache, set, key);
+    uint64_t *block = cache->blocks + set * cache->stride;
+    uint32_t way = (uint32_t)(block[0] >> cache->oldest) & 15;
+    uint64_t *at = block + cache_keys_at(cache) + way, gone = *at;
+    *at = key;
+    block[0] = block[0] << 4 | way;
+    cache_set_mark(block, way, cache_mark(key));
+    return gone;
+}
+
+/* Asks the memory of this machine for a set, which will be looked at soon. */
+static inline void cache_expect(const struct cache *cache, uint64_t set)
+{
+    if (cache->form == CACHE_LARGE)
+        return;
+    const uint64_t *block = cache->blocks + set * cache->stride;
+    for (uint64_t word = 0; word < cache->stride; word += 8)
+        __builtin_prefetch(block + word, 1);
+    __builtin_prefetch(block + cache->stride - 1, 1);
+}
+
 /* Where a key was found; it may have gone since. */
 struct cache_place {
     uint64_t *at;     /* the set's block; large: the key */
@@ -259,7 +291,32 @@ struct cache_place {
 
 struct cache_place cache_place(const struct cache *cache, uint64_t set, uint32_t way);
 
-/* Notes a hit in a place. Where the array `orders`, that is order_promote(at, way). */
-void cache_touch_at(struct cache *cache, uint64_t *at, uint32_t way);
+/* Whether the queue of an array that has only one is full. */
+CACHE_HOT bool cache_is_full(const struct cache *cache)
+{
+    return cache->queues->tail == 2 * cache->ways;
+}
+
+/* Notes a hit in a place of such an array that is not full. */
+CACHE_HOT void cache_visit_simply(struct cache *cache, const uint64_t *at)
+{
+    uint32_t turn = cache->queues->tail++, way = (uint32_t)(at - cache->keys);
+    cache->visits[turn] = way;
+    cache->turns[way] = turn;
+}
+
+/* Notes a hit in a place, of an array that neither orders nor queues. */
+void cache_touch_otherwise(struct cache *cache, uint64_t *at, uint32_t way);
+
+/* Notes a hit in a place. */
+CACHE_HOT void cache_touch_at(struct cache *cache, uint64_t *at, uint32_t way)
+{
+    if (cache->orders)
+        *at = order_promote(*at, way);
+    else if (cache->queues_only)
+        cache_visit(cache, 0, (uint32_t)(at - cache->keys));
+    else
+        cache_touch_otherwise(cache, at, way);
+}
 
 #endif

@@ -11,8 +11,10 @@
  * none, and tell at once which address an evicted line had. When a range moves to huge
  * pages, its lines and translations are dropped; there, alone, the two would differ.
  *
- * Most accesses are quick: they hit in the first TLB and in the first cache. Those are
- * only counted, by path and page size; sim_counts() works out the rest from that. */
+ * An access ends at a depth of its route and at a depth of its path: the place that had the
+ * page or the line; the number of places, if it was a walk or memory. Only those ends are
+ * counted; sim_counts() works out the rest from that. Most accesses are quick: they end at
+ * depth 0 of both. */
 #ifndef SIM_HIERARCHY_H
 #define SIM_HIERARCHY_H
 
@@ -59,7 +61,8 @@ struct memo {
     uint64_t *line_at, *page_at; /* their places there */
     uint8_t line_key, line_way, page_key, page_way;
     bool huge;
-    bool line_packed, page_packed; /* a hit just changes a packed order */
+    bool page_packed; /* a hit just changes the page's packed order */
+    bool simple;      /* one queue of pages at most besides packed orders */
 };
 
 enum { MEMOS = 1024 };
@@ -70,17 +73,21 @@ struct path {
     struct memo *memos;     /* by line number */
     struct cache *lines;    /* of the first level */
     struct cache *pages[2]; /* of the first TLB, by [huge] */
-    uint64_t quick[2][3];   /* by [huge][enum sim_op]: accesses that are to be counted */
-    struct sim_result result[2]; /* theirs */
+    struct prefetcher *trained; /* of the first level */
+    struct {
+        struct sim_result result; /* theirs */
+        uint64_t n[3]; /* those that are not in the counts yet, by enum sim_op */
+    } quick[2];                   /* accesses, by [huge] */
     bool translated;        /* some level is */
     bool prefetches;        /* some level has a prefetcher */
     bool casts[STRATA_MAX_CACHES]; /* the level's victims go into the next */
     struct level *level[STRATA_MAX_CACHES];
     const struct route *routes; /* [huge] */
+    uint64_t ends[2][STRATA_MAX_TLBS + 1][STRATA_MAX_CACHES + 1]; /* not quick, likewise */
 };
 
 struct sim {
-    struct path *path[PATHS];
+    struct path *path[3][4]; /* by enum sim_op and set of enum strata_types */
     struct mapping mapping;
     uint32_t page_shift;
     uint32_t walk_latency, memory_latency;
@@ -101,6 +108,22 @@ static inline uint64_t level_set(const struct level *level, uint64_t virtual, ui
 {
     return cache_set(&level->lines,
                      (level->translated ? physical : virtual) >> level->shift);
+}
+
+/* What a translation costs that ended at a depth of a route. */
+static inline uint32_t translation_cycles(const struct sim *sim, const struct route *route,
+                                          uint32_t depth)
+{
+    return depth < route->n ? route->tlb[depth]->latency
+           : route->n       ? sim->walk_latency
+                            : 0;
+}
+
+/* What data cost that were found at a depth of a path. */
+static inline uint32_t data_cycles(const struct sim *sim, const struct path *path,
+                                   uint32_t depth)
+{
+    return depth < path->n ? path->level[depth]->latency : sim->memory_latency;
 }
 
 #endif

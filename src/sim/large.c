@@ -74,20 +74,23 @@ static void chain_insert(struct cache *cache, uint32_t node)
     *bucket = node;
 }
 
+/* Each way that holds a key has one visit that counts; those before the first of them need
+ * not be looked at, so this goes backwards. */
 void cache_pack(struct cache *cache, uint64_t set)
 {
     struct cache_queue *queue = &cache->queues[set];
-    uint32_t *visits = cache->visits + 2 * set * cache->ways, n = 0;
+    uint32_t *visits = cache->visits + 2 * set * cache->ways;
     uint32_t *turns = cache->turns + set * cache->ways;
-    for (uint32_t i = queue->head; i < queue->tail; i++) {
-        uint32_t way = visits[i];
-        if (turns[way] != i)
-            continue;
-        visits[n] = way;
-        turns[way] = n++;
-    }
+    uint32_t n = cache_room(cache, set) - queue->spare, i = queue->tail;
     queue->head = 0;
     queue->tail = n;
+    while (n > 0) {
+        uint32_t way = visits[--i];
+        if (turns[way] != i)
+            continue;
+        visits[--n] = way;
+        turns[way] = n;
+    }
 }
 
 static uint32_t oldest_way(struct cache *cache, uint64_t set)
@@ -111,6 +114,8 @@ static uint32_t way_to_fill(struct cache *cache, uint64_t set)
 
 uint64_t large_fill(struct cache *cache, uint64_t set, uint64_t key)
 {
+    if (cache->queues[set].tail == 2 * cache->ways) /* while all ways in use have a turn */
+        cache_pack(cache, set);
     uint32_t way = way_to_fill(cache, set);
     uint32_t node = (uint32_t)set * cache->ways + way;
     uint64_t gone = cache->keys[node];

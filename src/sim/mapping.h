@@ -71,6 +71,7 @@ static inline bool mapping_is_huge(struct mapping *mapping, uint64_t address)
 static inline uint64_t scramble(const struct scramble *with, uint64_t x)
 {
     uint64_t rest = x & ~with->mask;
+#pragma GCC unroll 4
     for (int i = 0; i < MAPPING_ROUNDS; i++) {
         x = (x * with->times[i] + with->plus[i]) & with->mask;
         x ^= x >> with->half;

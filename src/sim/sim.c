@@ -89,7 +89,6 @@ static void build_path(struct sim *sim, const struct strata_machine *machine, ui
     struct path *path = &sim->paths[id];
     uint32_t type = id == PATH_FLOAT ? STRATA_FLOAT : STRATA_INT;
     bool fetch = id == PATH_FETCH;
-    sim->path[id] = path;
     path->memos = sim->memos[id];
     for (uint32_t i = 0; i < MEMOS; i++)
         path->memos[i].line = CACHE_NONE;
@@ -111,10 +110,11 @@ static void build_path(struct sim *sim, const struct strata_machine *machine, ui
         return;
     path->grain = path->level[0]->shift;
     path->lines = &path->level[0]->lines;
+    path->trained = path->level[0]->trained;
     for (int huge = 0; huge < 2; huge++) {
         const struct route *route = &path->routes[huge];
         path->pages[huge] = route->n ? &route->tlb[0]->pages : NULL;
-        path->result[huge] = (struct sim_result){
+        path->quick[huge].result = (struct sim_result){
             .cycles = route->latency + path->level[0]->latency,
             .level = path->level[0]->level,
             .tlb = route->level,
@@ -201,6 +201,11 @@ struct sim *sim_create(const struct strata_machine *machine, uint64_t seed,
         build_route(sim, machine, i / 2, i % 2);
     for (uint32_t i = 0; i < PATHS; i++)
         build_path(sim, machine, i);
+    for (int type = 0; type < 4; type++) {
+        sim->path[SIM_FETCH][type] = &sim->paths[PATH_FETCH];
+        sim->path[SIM_LOAD][type] = sim->path[SIM_STORE][type] =
+            &sim->paths[type == STRATA_FLOAT ? PATH_FLOAT : PATH_INT];
+    }
     mapping_init(&sim->mapping, machine, seed);
     seed_all(sim, seed);
     return sim;
@@ -266,26 +271,45 @@ void sim_remap(struct sim *sim, uint64_t seed)
     sim_flush(sim);
 }
 
-/* Moves quick accesses to the counts: all hit in the first TLB and the first cache. */
-static void count_quick(struct sim *sim, struct path *path, bool huge, enum sim_op op)
+/* Adds n accesses that ended at these depths to the counts. */
+static void count_ends(struct sim *sim, const struct path *path, bool huge,
+                       uint32_t tlb_depth, uint32_t depth, uint64_t n)
 {
     const struct route *route = &path->routes[huge];
-    uint64_t n = path->quick[huge][op];
-    if (n == 0)
-        return;
-    path->quick[huge][op] = 0;
-    sim->counts.accesses[op] += n;
-    sim->counts.hits[path->level[0]->id] += n;
-    sim->counts.tlb_hits[route->tlb[0] - sim->tlbs] += n;
-    sim->counts.cycles += n * path->result[huge].cycles;
+    for (uint32_t i = 0; i < depth; i++)
+        sim->counts.misses[path->level[i]->id] += n;
+    if (depth < path->n)
+        sim->counts.hits[path->level[depth]->id] += n;
+    for (uint32_t i = 0; i < tlb_depth; i++)
+        sim->counts.tlb_misses[route->tlb[i] - sim->tlbs] += n;
+    if (tlb_depth < route->n)
+        sim->counts.tlb_hits[route->tlb[tlb_depth] - sim->tlbs] += n;
+    else if (route->n)
+        sim->counts.walks += n;
+    sim->counts.cycles += n * (translation_cycles(sim, route, tlb_depth) +
+                               data_cycles(sim, path, depth));
+}
+
+static void count_path(struct sim *sim, struct path *path, bool huge)
+{
+    for (int op = SIM_LOAD; op <= SIM_FETCH; op++) {
+        sim->counts.accesses[op] += path->quick[huge].n[op];
+        path->ends[huge][0][0] += path->quick[huge].n[op];
+        path->quick[huge].n[op] = 0;
+    }
+    for (uint32_t i = 0; i <= path->routes[huge].n; i++)
+        for (uint32_t j = 0; j <= path->n; j++) {
+            if (path->ends[huge][i][j])
+                count_ends(sim, path, huge, i, j, path->ends[huge][i][j]);
+            path->ends[huge][i][j] = 0;
+        }
 }
 
 const struct sim_counts *sim_counts(struct sim *sim)
 {
     for (uint32_t i = 0; i < PATHS; i++)
         for (int huge = 0; huge < 2; huge++)
-            for (enum sim_op op = SIM_LOAD; op <= SIM_FETCH; op++)
-                count_quick(sim, &sim->paths[i], huge, op);
+            count_path(sim, &sim->paths[i], huge);
     return &sim->counts;
 }
 

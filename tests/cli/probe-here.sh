@@ -82,6 +82,7 @@ if has_terminal; then
         </dev/null >"$work/out" 2>"$work/err"
     tr -d '\r' <"$work/out" >"$work/screen"
     check 'a terminal gets a picture' grep -q '^cycles' "$work/screen"
+    check 'and what comes next' grep -q '^next    strata probe --save' "$work/screen"
     check 'no wider than it is' awk 'length > 60 { print; bad = 1 } END { exit bad }' \
         "$work/screen"
 fi
