@@ -20,8 +20,8 @@ enum {
     GRAIN = 512,      /* bytes: footprints are multiples of this */
     SMALLEST = 1024,  /* bytes: the first footprint */
     PER_OCTAVE = 8,   /* points where the curve rises */
-    LEAST = 12,       /* observations without a new minimum */
-    MOST_PASSES = 40,
+    LEAST = 24,       /* observations without a new minimum */
+    MOST_PASSES = 100,
     HALVES = 40,      /* repeated analyses for the intervals */
 };
 

@@ -12,7 +12,6 @@
 enum {
     SKIP = 4,   /* lines */
     BLOCK = 8,  /* pages */
-    GUESS = 64, /* bytes: a line where it is not known */
     TRIALS = 7, /* the true median lies within their range with 1 - 2^-6 */
 };
 
@@ -30,10 +29,11 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Visits that a level has room for, one to a line. */
-static double room(const struct strata_probed_cache *cache)
+/* Visits that a level has room for, one to a line, or one to where the strings may go. */
+static double room(const struct probing *p, const struct strata_probed_cache *cache)
 {
-    return cache->effective.value / (cache->line.known ? cache->line.value : GUESS);
+    double line = (double)p->runner->ground[BASE_PAGES].line;
+    return cache->effective.value / fmax(line, cache->line.known ? cache->line.value : 0);
 }
 
 /* What translation adds to a visit of a string of so many: the first one in each page may
@@ -78,7 +78,9 @@ int probe_latencies(struct probing *p)
     int status = 0;
     for (int i = 0; i < probed->ncaches && !status; i++) {
         struct strata_probed_cache *cache = &probed->caches[i];
-        double visits = i ? sqrt(room(cache - 1) * room(cache)) : room(cache) / 2;
+        /* Nearer to what this level holds: of the level before, sets that few pages share
+         * still hold theirs. */
+        double here = room(p, cache), visits = i ? cbrt(room(p, cache - 1) * here * here) : here / 2;
         time_left(p, (double)i / probed->ncaches);
         status = measure(p, floor(visits), true, &cache->latency_cycles);
         cache->latency_ns = in_ns(p, cache->latency_cycles);

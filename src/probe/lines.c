@@ -17,7 +17,8 @@
 
 enum {
     WIDTHS = 7,  /* stripes tried: from half the first line to 32 times that */
-    TRIALS = 4,  /* of each stripe */
+    TRIALS = 4,  /* of each stripe, at least */
+    MOST_TRIALS = 16,
     GUESS = 64,  /* bytes: where the first cache's line is not known */
     BLOCK = 8,   /* pages */
     PAIRS = 5,   /* of visits, at each distance */
@@ -58,11 +59,18 @@ static size_t drop(const double *y, size_t n)
     return at;
 }
 
-/* Visits every stripe of the series TRIALS times, and leaves the minima in y. */
+/* Trials of each stripe: small caches, which are quick to fill, depend more on the pages
+ * that a trial gets. */
+static size_t trials(double bytes)
+{
+    return (size_t)fmax(TRIALS, fmin(MOST_TRIALS, (16 << 20) / bytes));
+}
+
+/* Visits every stripe of the series several times, and leaves the minima in y. */
 static int measure_stripes(struct probing *p, const struct string *string, struct series *series,
                            double *y)
 {
-    for (size_t trial = 0; trial < TRIALS; trial++)
+    for (size_t trial = 0; trial < trials((double)string->a); trial++)
         for (size_t i = 0; i < series->npoints; i++) {
             double cycles;
             int status = try_string(p, string, series->points[i].x, &cycles);
@@ -84,8 +92,9 @@ static double filling(const struct strata_probed_cache *cache)
 /* The widest stripe whose lines, one in each, still do not fit into the level before. */
 static double widest(const struct probing *p, const struct strata_probed_cache *cache)
 {
-    double bytes = filling(cache) * first_line(p), inner = cache[-1].effective.value;
-    return fmin(bytes / (1.25 * inner), (double)p->runner->ground[BASE_PAGES].page / 2);
+    double line = cache[-1].line.known ? cache[-1].line.value : first_line(p);
+    double inner = cache[-1].effective.value;
+    return fmin(filling(cache) * line / (1.25 * inner), (double)p->runner->ground[BASE_PAGES].page / 2);
 }
 
 static int physical_line(struct probing *p, struct strata_probed_cache *cache)

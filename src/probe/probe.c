@@ -28,7 +28,7 @@ static const struct part {
     {"first cache", probe_gap, 0.08},       {"caches", probe_caches, 0.45},
     {"TLBs", base_tlbs, 0.65},              {"huge-page TLBs", huge_tlbs, 0.72},
     {"lines", probe_lines, 0.82},           {"latencies", probe_latencies, 0.87},
-    {"lines", probe_effective_lines, 0.92}, {"associativity", probe_eviction, 0.99},
+    {"lines", probe_effective_lines, 0.92}, {"associativity", probe_ways, 0.99},
 };
 
 enum {

@@ -97,7 +97,7 @@ int probe_latencies(struct probing *p);
 int probe_lines(struct probing *p);
 int probe_effective_lines(struct probing *p);
 int probe_tlbs(struct probing *p, enum arena arena);
-int probe_eviction(struct probing *p);
+int probe_ways(struct probing *p);
 
 int out_of_memory(struct probing *p);
 

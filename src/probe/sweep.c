@@ -69,7 +69,7 @@ int try_best(struct probing *p, const struct string *string, double x, size_t n,
 
 enum {
     FEW = 2,   /* observations are enough where the curve is level */
-    ALIKE = 3, /* are enough if they are alike */
+    ALIKE = 8, /* are enough if they are alike */
 };
 
 bool noticeable(double a, double b)

@@ -308,7 +308,9 @@ static int add_penalties(struct probing *p, enum arena arena, struct strata_prob
     for (int i = 0; i < n; i++) {
         double here = tlbs[i].entries.value;
         double next = i + 1 < n ? tlbs[i + 1].entries.value : most;
-        double pages = floor(fmin(2 * here, sqrt(here * next)));
+        /* Every set must overflow, but the lines should not overflow the caches. */
+        double ways = tlbs[i].ways.known ? tlbs[i].ways.value : 1;
+        double pages = ceil(fmin(here * fmax(1.25, 1 + 1 / ways), sqrt(here * next)));
         int status = find_penalty(p, arena, pages, &tlbs[i]);
         if (status)
             return status;

@@ -53,7 +53,8 @@ static void cast_out(struct sim *sim, const struct path *path, uint32_t i, uint6
     }
 }
 
-/* Takes a line that left level i out of nearer caches, or puts it into the next, or both. */
+/* Takes a line that left level i out of nearer caches, or puts it into the next, or both.
+ */
 COLD void pass_on(struct sim *sim, const struct path *path, uint32_t i, uint64_t key)
 {
     struct level *level = path->level[i];
@@ -136,8 +137,7 @@ static void prefetch(struct sim *sim, const struct path *path, uint32_t i, uint6
     const struct level *level = path->level[i];
     uint64_t lines[PREFETCH_LINES], gone;
     for (uint32_t j = 0; j < level->nprefetchers; j++) {
-        uint32_t n =
-            prefetcher_miss(level->prefetchers[j], address >> level->shift, lines);
+        uint32_t n = prefetcher_miss(level->prefetchers[j], address >> level->shift, lines);
         for (uint32_t k = 0; k < n; k++) {
             /* the same page, so physical addresses are as far apart */
             uint64_t virtual = lines[k] << level->shift;
@@ -221,8 +221,8 @@ static bool look_up(struct sim *sim, const struct path *path, uint64_t address,
     if (path->translated)
         physical = mapping_physical(&sim->mapping, address, part->huge);
     uint64_t set = path->n ? level_set(path->level[0], address, physical) : 0;
-    uint32_t way = path->n ? cache_find(path->lines, set, address >> path->grain)
-                           : CACHE_NO_WAY;
+    uint32_t way =
+        path->n ? cache_find(path->lines, set, address >> path->grain) : CACHE_NO_WAY;
     if (way == CACHE_NO_WAY) {
         miss(sim, path, address, physical, part);
         return false;
@@ -353,7 +353,8 @@ COLD void access_slowly(struct sim *sim, uint64_t address, uint32_t size, enum s
     if (!memo) {
         sim->counts.accesses[op]++;
         /* beyond the end of the address space is its beginning */
-        access_parts(sim, path, address, (last - first) & UINT64_MAX >> path->grain, result);
+        access_parts(sim, path, address, (last - first) & UINT64_MAX >> path->grain,
+                     result);
         return;
     }
     touch(path, memo, first);

@@ -30,9 +30,9 @@
 /* What every access does is inlined even where the compiler would rather not. */
 #define CACHE_HOT static inline __attribute__((always_inline))
 
-#define CACHE_NONE    UINT64_MAX /* no key */
-#define CACHE_NO_WAY  UINT32_MAX /* not found */
-#define CACHE_NO_NODE UINT32_MAX /* the end of a hash chain */
+#define CACHE_NONE    UINT64_MAX       /* no key */
+#define CACHE_NO_WAY  UINT32_MAX       /* not found */
+#define CACHE_NO_NODE UINT32_MAX       /* the end of a hash chain */
 #define CACHE_NO_TURN (UINT32_MAX - 1) /* no visit; no turn comes before or behind it */
 
 /* Large: the part of a set's queue that is in use, and how many ways hold nothing. */
@@ -67,13 +67,13 @@ struct cache {
     uint32_t leaves;               /* of a tree, a power of two */
     struct rng rng;
     /* Large sets: */
-    uint32_t bucket_shift; /* 64 - log2 of the number of buckets */
-    uint32_t *buckets;     /* the first node */
-    uint64_t *keys;        /* by node */
-    uint32_t *chains;      /* by node: the next of the same bucket */
-    uint32_t *turns;       /* by node: the place of its last visit in the queue */
-    uint32_t *spares;      /* by node: a stack a set of ways that hold nothing */
-    uint32_t *visits;      /* two by node: the queues, of ways */
+    uint32_t bucket_shift;      /* 64 - log2 of the number of buckets */
+    uint32_t *buckets;          /* the first node */
+    uint64_t *keys;             /* by node */
+    uint32_t *chains;           /* by node: the next of the same bucket */
+    uint32_t *turns;            /* by node: the place of its last visit in the queue */
+    uint32_t *spares;           /* by node: a stack a set of ways that hold nothing */
+    uint32_t *visits;           /* two by node: the queues, of ways */
     struct cache_queue *queues; /* by set */
     uint64_t *trees; /* PLRU, by set; small sets have it at the end of the block */
 };

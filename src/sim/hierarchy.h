@@ -57,7 +57,7 @@ struct route {
 /* Where the line and the page of an access were found last. It is a guess that is
  * checked before use, so nothing has to keep it true. */
 struct memo {
-    uint64_t line, page;      /* their keys in the first cache and the first TLB */
+    uint64_t line, page;         /* their keys in the first cache and the first TLB */
     uint64_t *line_at, *page_at; /* their places there */
     uint8_t line_key, line_way, page_key, page_way;
     bool huge;
@@ -69,20 +69,20 @@ enum { MEMOS = 1024 };
 
 struct path {
     uint32_t n;
-    uint32_t grain;         /* log2 of the first line: what an access may straddle */
-    struct memo *memos;     /* by line number */
-    struct cache *lines;    /* of the first level */
-    struct cache *pages[2]; /* of the first TLB, by [huge] */
+    uint32_t grain;             /* log2 of the first line: what an access may straddle */
+    struct memo *memos;         /* by line number */
+    struct cache *lines;        /* of the first level */
+    struct cache *pages[2];     /* of the first TLB, by [huge] */
     struct prefetcher *trained; /* of the first level */
     struct {
         struct sim_result result; /* theirs */
-        uint64_t n[3]; /* those that are not in the counts yet, by enum sim_op */
+        uint64_t n[3];            /* those that are not in the counts yet, by enum sim_op */
     } quick[2];                   /* accesses, by [huge] */
-    bool translated;        /* some level is */
-    bool prefetches;        /* some level has a prefetcher */
+    bool translated;              /* some level is */
+    bool prefetches;              /* some level has a prefetcher */
     bool casts[STRATA_MAX_CACHES]; /* the level's victims go into the next */
     struct level *level[STRATA_MAX_CACHES];
-    const struct route *routes; /* [huge] */
+    const struct route *routes;                                   /* [huge] */
     uint64_t ends[2][STRATA_MAX_TLBS + 1][STRATA_MAX_CACHES + 1]; /* not quick, likewise */
 };
 
@@ -104,7 +104,8 @@ struct sim {
 };
 
 /* The set of a cache in which a line is. */
-static inline uint64_t level_set(const struct level *level, uint64_t virtual, uint64_t physical)
+static inline uint64_t level_set(const struct level *level, uint64_t virtual,
+                                 uint64_t physical)
 {
     return cache_set(&level->lines,
                      (level->translated ? physical : virtual) >> level->shift);
@@ -114,9 +115,7 @@ static inline uint64_t level_set(const struct level *level, uint64_t virtual, ui
 static inline uint32_t translation_cycles(const struct sim *sim, const struct route *route,
                                           uint32_t depth)
 {
-    return depth < route->n ? route->tlb[depth]->latency
-           : route->n       ? sim->walk_latency
-                            : 0;
+    return depth < route->n ? route->tlb[depth]->latency : route->n ? sim->walk_latency : 0;
 }
 
 /* What data cost that were found at a depth of a path. */

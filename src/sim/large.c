@@ -19,8 +19,8 @@ int large_init(struct cache *cache, const struct sim_allocator *allocator)
     cache->queues = cache_allocate(allocator, cache->sets, sizeof *cache->queues);
     cache->buckets = cache_allocate(allocator, UINT64_C(1) << (64 - cache->bucket_shift),
                                     sizeof *cache->buckets);
-    return cache->keys && cache->chains && cache->turns && cache->spares &&
-                   cache->visits && cache->queues && cache->buckets
+    return cache->keys && cache->chains && cache->turns && cache->spares && cache->visits &&
+                   cache->queues && cache->buckets
                ? 0
                : -1;
 }
@@ -75,22 +75,26 @@ static void chain_insert(struct cache *cache, uint32_t node)
 }
 
 /* Each way that holds a key has one visit that counts; those before the first of them need
- * not be looked at, so this goes backwards. */
+ * not be looked at. So this goes backwards and gathers them at the end, then moves them to
+ * the front; only then may turns change, which tell what counts. */
 void cache_pack(struct cache *cache, uint64_t set)
 {
     struct cache_queue *queue = &cache->queues[set];
     uint32_t *visits = cache->visits + 2 * set * cache->ways;
     uint32_t *turns = cache->turns + set * cache->ways;
-    uint32_t n = cache_room(cache, set) - queue->spare, i = queue->tail;
-    queue->head = 0;
-    queue->tail = n;
-    while (n > 0) {
+    uint32_t used = cache_room(cache, set) - queue->spare;
+    uint32_t first = queue->tail - used;
+    for (uint32_t to = queue->tail, i = queue->tail; to > first;) {
         uint32_t way = visits[--i];
-        if (turns[way] != i)
-            continue;
-        visits[--n] = way;
-        turns[way] = n;
+        if (turns[way] == i)
+            visits[--to] = way;
     }
+    for (uint32_t i = 0; i < used; i++) {
+        visits[i] = visits[first + i];
+        turns[visits[i]] = i;
+    }
+    queue->head = 0;
+    queue->tail = used;
 }
 
 static uint32_t oldest_way(struct cache *cache, uint64_t set)

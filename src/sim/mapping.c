@@ -48,8 +48,7 @@ void mapping_seed(struct mapping *mapping, uint64_t seed)
 void mapping_init(struct mapping *mapping, const struct strata_machine *machine,
                   uint64_t seed)
 {
-    uint32_t indexed =
-        machine->mapping == STRATA_MAP_COLOURED ? index_bits(machine) : 0;
+    uint32_t indexed = machine->mapping == STRATA_MAP_COLOURED ? index_bits(machine) : 0;
     *mapping = (struct mapping){
         .identity = machine->mapping == STRATA_MAP_CONTIGUOUS,
         .huge = machine->huge,

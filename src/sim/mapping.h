@@ -87,7 +87,8 @@ static inline uint64_t mapping_physical(const struct mapping *mapping, uint64_t 
         return address;
     uint32_t shift = mapping->shift[huge] + mapping->kept[huge];
     uint64_t number = scramble(&mapping->scramble[huge], address >> shift);
-    return (number << shift | (address & ((UINT64_C(1) << shift) - 1))) ^ (uint64_t)huge << 63;
+    return (number << shift | (address & ((UINT64_C(1) << shift) - 1))) ^ (uint64_t)huge
+                                                                              << 63;
 }
 
 #endif

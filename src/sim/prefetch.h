@@ -29,8 +29,8 @@ struct prefetch_page {
 struct prefetcher {
     uint32_t kind; /* enum strata_prefetch */
     uint32_t degree;
-    uint32_t in_page; /* log2 of the lines of a page */
-    bool trains;      /* has to see hits too */
+    uint32_t in_page;        /* log2 of the lines of a page */
+    bool trains;             /* has to see hits too */
     struct prefetcher *next; /* of those of the same cache that train */
     struct prefetch_page pages[PREFETCH_PAGES];
 };

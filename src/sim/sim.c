@@ -72,9 +72,8 @@ static int build_tlbs(struct sim *sim, const struct strata_machine *machine)
     for (uint32_t i = 0; i < machine->ntlbs; i++) {
         const struct strata_tlb *tlb = &machine->tlbs[i];
         sim->tlbs[i] = (struct tlb){.latency = tlb->latency, .level = tlb->level};
-        struct cache_shape shape = {.sets = tlb->entries / tlb->ways,
-                                    .ways = tlb->ways,
-                                    .policy = tlb->policy};
+        struct cache_shape shape = {
+            .sets = tlb->entries / tlb->ways, .ways = tlb->ways, .policy = tlb->policy};
         sim->ntlbs++;
         if (cache_init(&sim->tlbs[i].pages, &shape, &sim->allocator))
             return -1;
@@ -101,7 +100,8 @@ static void build_path(struct sim *sim, const struct strata_machine *machine, ui
             if (cache->level != at || !takes(cache->kind, fetch) ||
                 !(fetch || cache->types & type))
                 continue;
-            path->casts[path->n ? path->n - 1 : 0] = path->n && level->exclusive;
+            if (path->n)
+                path->casts[path->n - 1] = level->exclusive;
             path->level[path->n++] = level;
             path->translated |= level->translated;
             path->prefetches |= level->nprefetchers > 0;
@@ -123,23 +123,37 @@ static void build_path(struct sim *sim, const struct strata_machine *machine, ui
     }
 }
 
-/* Huge pages have TLBs of their own, or else share those of base pages. */
+/* The page whose TLBs translate base or huge pages: the huge page, if it has TLBs of its
+ * own; else the smallest that a TLB maps, base pages or several of them at once. 0: there
+ * is none, and translation is free. */
+static uint64_t page_of_tlbs(const struct strata_machine *machine, bool fetch, bool huge)
+{
+    uint64_t smallest = 0;
+    for (uint32_t i = 0; i < machine->ntlbs; i++) {
+        const struct strata_tlb *tlb = &machine->tlbs[i];
+        if (!takes(tlb->kind, fetch))
+            continue;
+        if (tlb->page == machine->huge && huge)
+            return tlb->page;
+        if (tlb->page != machine->huge && (!smallest || tlb->page < smallest))
+            smallest = tlb->page;
+    }
+    return smallest;
+}
+
 static void build_route(struct sim *sim, const struct strata_machine *machine, bool fetch,
                         bool huge)
 {
     struct route *route = &sim->routes[fetch][huge];
-    bool own = false;
-    for (uint32_t i = 0; i < machine->ntlbs; i++)
-        own |= huge && takes(machine->tlbs[i].kind, fetch) &&
-               machine->tlbs[i].page == machine->huge;
-    route->flag = huge && !own ? UINT64_C(1) << 63 : 0;
+    uint64_t page = page_of_tlbs(machine, fetch, huge);
+    bool shared = huge && page != machine->huge;
+    route->flag = shared ? UINT64_C(1) << 63 : 0;
     for (uint32_t at = 1; at <= sim->tlb_levels; at++)
         for (uint32_t i = 0; i < machine->ntlbs; i++) {
             const struct strata_tlb *tlb = &machine->tlbs[i];
-            bool for_huge = machine->huge && tlb->page == machine->huge;
-            if (tlb->level != at || !takes(tlb->kind, fetch) || for_huge != own)
+            if (tlb->level != at || !takes(tlb->kind, fetch) || tlb->page != page)
                 continue;
-            route->shift[route->n] = log2_of(huge ? machine->huge : tlb->page);
+            route->shift[route->n] = log2_of(shared ? machine->huge : page);
             route->tlb[route->n++] = &sim->tlbs[i];
         }
     if (route->n) {
@@ -148,15 +162,21 @@ static void build_route(struct sim *sim, const struct strata_machine *machine, b
     }
 }
 
-/* A prefetcher belongs to the cache of its level that loads use, if there is one. */
+static bool same_name(const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
+/* A prefetcher bears the name of the cache that it fills. */
 static void build_prefetcher(struct sim *sim, const struct strata_machine *machine,
                              uint32_t id)
 {
     const struct strata_prefetcher *from = &machine->prefetchers[id];
     struct level *level = NULL;
     for (uint32_t i = 0; i < machine->ncaches; i++)
-        if (machine->caches[i].level == from->level &&
-            (!level || takes(machine->caches[i].kind, false)))
+        if (same_name(machine->caches[i].name, from->name))
             level = &sim->caches[i];
     if (!level || from->kind == STRATA_PREFETCH_NONE)
         return;
@@ -286,8 +306,8 @@ static void count_ends(struct sim *sim, const struct path *path, bool huge,
         sim->counts.tlb_hits[route->tlb[tlb_depth] - sim->tlbs] += n;
     else if (route->n)
         sim->counts.walks += n;
-    sim->counts.cycles += n * (translation_cycles(sim, route, tlb_depth) +
-                               data_cycles(sim, path, depth));
+    sim->counts.cycles +=
+        n * (translation_cycles(sim, route, tlb_depth) + data_cycles(sim, path, depth));
 }
 
 static void count_path(struct sim *sim, struct path *path, bool huge)

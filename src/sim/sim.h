@@ -41,10 +41,12 @@ struct sim_result {
 /* Counts since sim_create() or sim_reset_counts(); index 0 is level 1. */
 struct sim_counts {
     uint64_t accesses[3]; /* by enum sim_op */
-    uint64_t hits[STRATA_MAX_CACHES], misses[STRATA_MAX_CACHES]; /* demand, machine->caches order */
+    uint64_t hits[STRATA_MAX_CACHES],
+        misses[STRATA_MAX_CACHES];          /* demand, machine->caches order */
     uint64_t prefetches[STRATA_MAX_CACHES]; /* lines brought in by a prefetcher */
     uint64_t evictions[STRATA_MAX_CACHES];
-    uint64_t tlb_hits[STRATA_MAX_TLBS], tlb_misses[STRATA_MAX_TLBS]; /* machine->tlbs order */
+    uint64_t tlb_hits[STRATA_MAX_TLBS],
+        tlb_misses[STRATA_MAX_TLBS]; /* machine->tlbs order */
     uint64_t walks;
     uint64_t cycles;
 };
