@@ -1,22 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * How fast the simulated machine is: accesses a second through sim_chase().
+ * How fast the simulated machine is, in millions of accesses a second.
  *
- * Each case is a machine and a random cyclic order over a footprint, one access a line.
- * A case is warmed up once and then timed five times; the slowest, the median and the
- * fastest are shown, in millions a second, beside the goal where there is one.
+ *     build/bench/sim [FOLDER]    machine files are in FOLDER, machines/ by default
  *
- *     case                                        accesses/s     min  median     max  goal
- *     L1 hits: 24K on 32K 8-way, 64-entry TLB                  141.2   143.0   143.1   100
+ * Each row is a machine and an order of 8-byte loads, run through sim_chase() and through
+ * sim_access(), with the share of them that each level served (of the slowest machine
+ * there are four) and that needed a page walk. "mix" is what the goal of 25 is for: of 16
+ * loads, 13 are of random lines in three quarters of L1, 2 in half of L2, 1 in half of L3.
+ * Runs are pinned and cut into pieces of a fraction of a millisecond, of which the fastest
+ * counts: it is the one that nothing else on this computer disturbed. The length of a cycle
+ * is measured beside it, with a chain of additions.
+ *
+ *     generic, 1 cycle = 0.309 ns          chase  access  goal    L1   L2   L3  mem  walk
+ *     L1 in random order                   182.3   126.7   100  100%   0%   0%   0%    0%
  */
-#include <core/rng.h>
-#include <sim/sim.h>
+#include "sim/sim.h"
+#include "core/rng.h"
+#include "host/clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include <strata/error.h>
+#include <strata/machine.h>
 
-enum { TRIALS = 5, ACCESSES = 4000000 };
+enum { LOADS = 1 << 20, PIECE = 1 << 12, CELLS = 5 };
+
+static const double spend_ns = 5e8; /* on each figure */
+
+static const uint64_t base = UINT64_C(1) << 40;
 
 static void *allocate(void *context, size_t size)
 {
@@ -32,213 +44,145 @@ static void release(void *context, void *block)
 
 static const struct sim_allocator allocator = {allocate, release, NULL};
 
-static void add_cache(struct strata_machine *machine, uint64_t size, uint32_t ways,
-                      uint32_t latency)
+/* The size of the data cache of a level, or four times the last one's for memory. */
+static uint64_t size_of(const struct strata_machine *machine, uint32_t level)
 {
-    uint32_t i = machine->ncaches++;
-    machine->caches[i] =
-        (struct strata_cache){.level = i + 1,
-                              .kind = STRATA_UNIFIED,
-                              .size = size,
-                              .line = 64,
-                              .ways = ways,
-                              .latency = latency,
-                              .index = i ? STRATA_PHYSICAL : STRATA_VIRTUAL,
-                              .types = STRATA_INT | STRATA_FLOAT};
+    uint64_t size = 0;
+    for (uint32_t i = 0; i < machine->ncaches; i++) {
+        const struct strata_cache *cache = &machine->caches[i];
+        if (cache->kind == STRATA_INSTRUCTION)
+            continue;
+        if (cache->level == level)
+            return cache->size;
+        size = 4 * cache->size;
+    }
+    return size;
 }
 
-static void add_tlb(struct strata_machine *machine, uint32_t entries, uint32_t ways)
+static uint64_t random_line(struct rng *rng, uint64_t bytes)
 {
-    uint32_t i = machine->ntlbs++;
-    machine->tlbs[i] = (struct strata_tlb){.level = i + 1,
-                                           .kind = STRATA_UNIFIED,
-                                           .entries = entries,
-                                           .ways = ways,
-                                           .latency = 7 * i,
-                                           .page = 4096};
+    return rng_below(rng, bytes / 64) * 64;
 }
 
-static struct strata_machine empty(void)
+/* Orders of loads: the i-th one's offset. */
+
+static uint64_t l1_random(const struct strata_machine *machine, struct rng *rng, size_t i)
 {
-    return (struct strata_machine){
-        .page = 4096, .frequency = 1000000000, .walk_latency = 30, .memory_latency = 200};
+    (void)i;
+    return random_line(rng, size_of(machine, 1) * 3 / 4);
 }
 
-static struct strata_machine one_level(void)
+static uint64_t l1_ascending(const struct strata_machine *machine, struct rng *rng,
+                             size_t i)
 {
-    struct strata_machine machine = empty();
-    add_cache(&machine, 32 << 10, 8, 4);
-    add_tlb(&machine, 64, 4);
-    return machine;
+    (void)rng;
+    return 8 * i % (size_of(machine, 1) * 3 / 4);
 }
 
-static struct strata_machine one_level_full_tlb(void)
+static uint64_t l2_random(const struct strata_machine *machine, struct rng *rng, size_t i)
 {
-    struct strata_machine machine = one_level();
-    machine.tlbs[0].ways = 64;
-    return machine;
+    (void)i;
+    return random_line(rng, size_of(machine, 2) / 2);
 }
 
-static struct strata_machine three_levels(void)
+static uint64_t l3_random(const struct strata_machine *machine, struct rng *rng, size_t i)
 {
-    struct strata_machine machine = empty();
-    add_cache(&machine, 32 << 10, 8, 4);
-    add_cache(&machine, 1 << 20, 8, 14);
-    add_cache(&machine, 32 << 20, 16, 50);
-    add_tlb(&machine, 72, 72);
-    add_tlb(&machine, 3072, 12);
-    return machine;
+    (void)i;
+    return random_line(rng, size_of(machine, 3) / 2);
 }
 
-static struct strata_machine odd_sizes(void)
+static uint64_t memory_random(const struct strata_machine *machine, struct rng *rng,
+                              size_t i)
 {
-    struct strata_machine machine = empty();
-    add_cache(&machine, 48 << 10, 12, 5);
-    add_cache(&machine, 1280 << 10, 20, 14);
-    add_cache(&machine, 36 << 20, 12, 60);
-    add_tlb(&machine, 64, 4);
-    add_tlb(&machine, 1536, 12);
-    return machine;
+    (void)i;
+    return random_line(rng, size_of(machine, 99));
 }
 
-static struct strata_machine full_tlbs(void)
+static uint64_t mix(const struct strata_machine *machine, struct rng *rng, size_t i)
 {
-    struct strata_machine machine = three_levels();
-    machine.tlbs[1].ways = machine.tlbs[1].entries;
-    return machine;
+    uint64_t die = rng_below(rng, 16);
+    return die < 13   ? l1_random(machine, rng, i)
+           : die < 15 ? l2_random(machine, rng, i)
+                      : l3_random(machine, rng, i);
 }
 
-static struct strata_machine inclusion(uint32_t kind)
-{
-    struct strata_machine machine = three_levels();
-    machine.caches[2].inclusion = kind;
-    return machine;
-}
+typedef uint64_t order(const struct strata_machine *machine, struct rng *rng, size_t i);
 
-static struct strata_machine inclusive(void)
-{
-    return inclusion(STRATA_INCLUSIVE);
-}
-
-static struct strata_machine exclusive(void)
-{
-    return inclusion(STRATA_EXCLUSIVE);
-}
-
-static struct strata_machine with_policy(uint32_t policy)
-{
-    struct strata_machine machine = three_levels();
-    for (uint32_t i = 0; i < machine.ncaches; i++)
-        machine.caches[i].policy = policy;
-    return machine;
-}
-
-static struct strata_machine plru(void)
-{
-    return with_policy(STRATA_PLRU);
-}
-
-static struct strata_machine fifo(void)
-{
-    return with_policy(STRATA_FIFO);
-}
-
-static struct strata_machine random_victims(void)
-{
-    return with_policy(STRATA_RANDOM);
-}
-
-static struct strata_machine one_level_plru(void)
-{
-    struct strata_machine machine = one_level();
-    machine.caches[0].policy = machine.tlbs[0].policy = STRATA_PLRU;
-    return machine;
-}
-
-static struct strata_machine prefetching(void)
-{
-    struct strata_machine machine = three_levels();
-    machine.nprefetchers = 2;
-    machine.prefetchers[0] = (struct strata_prefetcher){
-        .level = 2, .kind = STRATA_PREFETCH_ADJACENT, .degree = 1};
-    machine.prefetchers[1] =
-        (struct strata_prefetcher){.level = 2, .kind = STRATA_PREFETCH_STREAM, .degree = 2};
-    return machine;
-}
-
-static const struct {
+static const struct row {
     const char *name;
-    struct strata_machine (*machine)(void);
-    uint64_t footprint;
-    double goal; /* million accesses a second, 0: none */
-} cases[] = {
-    {"L1 hits: 24K on 32K 8-way, TLB 64 4-way", one_level, 24 << 10, 100},
-    {"L1 hits, TLB 64 full", one_level_full_tlb, 24 << 10, 100},
-    {"L1 hits, tree PLRU", one_level_plru, 24 << 10, 0},
-    {"L1 hits on three levels, TLB 72 full", three_levels, 24 << 10, 0},
-    {"L2 hits: 640K on 32K/1M/32M, TLB 72 + 3072", three_levels, 640 << 10, 0},
-    {"L3 hits: 16M on the same", three_levels, 16 << 20, 25},
-    {"memory: 256M on the same", three_levels, 256 << 20, 0},
-    {"16M, both TLBs fully associative", full_tlbs, 16 << 20, 25},
-    {"16M on 48K/1.25M 20-way/36M, sets not 2^n", odd_sizes, 16 << 20, 25},
-    {"16M, L3 inclusive", inclusive, 16 << 20, 0},
-    {"16M, L3 exclusive", exclusive, 16 << 20, 0},
-    {"16M, tree PLRU", plru, 16 << 20, 0},
-    {"16M, FIFO", fifo, 16 << 20, 0},
-    {"16M, random replacement", random_victims, 16 << 20, 0},
-    {"16M, adjacent and stream prefetchers on L2", prefetching, 16 << 20, 0},
+    order *order;
+    int goal; /* million accesses a second, 0: none */
+} rows[] = {
+    {"L1 in random order", l1_random, 100}, {"L1 in ascending order", l1_ascending, 100},
+    {"mix of L1, L2 and L3", mix, 25},      {"L2 in random order", l2_random, 0},
+    {"L3 in random order", l3_random, 0},   {"memory in random order", memory_random, 0},
 };
 
-static double now(void)
+static void run_chase(struct sim *sim, const uint64_t *offsets, size_t n)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+    sim_chase(sim, base, offsets, n);
 }
 
-/* The lines of a footprint in a random order. */
-static uint64_t *shuffled_lines(uint64_t lines)
+static void run_access(struct sim *sim, const uint64_t *offsets, size_t n)
 {
-    uint64_t *offsets = malloc(lines * sizeof *offsets);
+    struct sim_result result;
+    for (size_t i = 0; i < n; i++)
+        sim_access(sim, base + offsets[i], 8, SIM_LOAD, STRATA_INT, &result);
+}
+
+/* The speed of the fastest piece, in millions a second. */
+static double speed(struct sim *sim, const uint64_t *offsets,
+                    void (*run)(struct sim *, const uint64_t *, size_t))
+{
+    double best = 1e18, begin = clock_ns();
+    for (size_t at = 0; clock_ns() < begin + spend_ns; at = (at + PIECE) % LOADS) {
+        double start = clock_ns();
+        run(sim, offsets + at, PIECE);
+        double took = clock_ns() - start;
+        best = took < best ? took : best;
+    }
+    return PIECE * 1e3 / best;
+}
+
+/* In which share of loads each level, memory, or a walk took part. */
+static void shares(struct sim *sim, const struct strata_machine *machine,
+                   double share[CELLS])
+{
+    const struct sim_counts *counts = sim_counts(sim);
+    double loads = (double)counts->accesses[SIM_LOAD], rest = loads;
+    for (int i = 0; i < CELLS; i++)
+        share[i] = 0;
+    for (uint32_t i = 0; i < machine->ncaches; i++)
+        if (machine->caches[i].kind != STRATA_INSTRUCTION &&
+            machine->caches[i].level <= 3) {
+            share[machine->caches[i].level - 1] = (double)counts->hits[i] / loads;
+            rest -= (double)counts->hits[i];
+        }
+    share[3] = rest / loads;
+    share[4] = (double)counts->walks / loads;
+}
+
+static int measure(const struct strata_machine *machine, const struct row *row,
+                   const char *name, double cell[2], double share[CELLS])
+{
+    struct sim *sim = sim_create(machine, 1, &allocator);
+    uint64_t *offsets = malloc(LOADS * sizeof *offsets);
     struct rng rng = {1};
-    for (uint64_t i = 0; offsets && i < lines; i++) {
-        uint64_t j = rng_below(&rng, i + 1);
-        offsets[i] = offsets[j];
-        offsets[j] = i * 64;
-    }
-    return offsets;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static int run_case(size_t which)
-{
-    uint64_t lines = cases[which].footprint / 64;
-    size_t rounds = ACCESSES / lines + 1;
-    double speed[TRIALS];
-    struct strata_machine machine = cases[which].machine();
-    struct sim *sim = sim_create(&machine, 1, &allocator);
-    uint64_t *offsets = shuffled_lines(lines);
     int status = -1;
-    if (!sim || !offsets)
+    if (!sim || !offsets) {
+        fprintf(stderr, "sim: out of memory for %s\n", name);
         goto out;
-    sim_chase(sim, UINT64_C(1) << 32, offsets, lines);
-    for (int trial = 0; trial < TRIALS; trial++) {
-        double start = now();
-        for (size_t i = 0; i < rounds; i++)
-            sim_chase(sim, UINT64_C(1) << 32, offsets, lines);
-        speed[trial] = 1e-6 * (double)(rounds * lines) / (now() - start);
     }
-    qsort(speed, TRIALS, sizeof *speed, ascending);
-    printf("%-46s %7.1f %7.1f %7.1f", cases[which].name, speed[0], speed[TRIALS / 2],
-           speed[TRIALS - 1]);
-    if (cases[which].goal > 0)
-        printf(" %5.0f", cases[which].goal);
-    putchar('\n');
+    for (size_t i = 0; i < LOADS; i++)
+        offsets[i] = row->order(machine, &rng, i);
+    /* Filled first, so that what is in reach of a level is there. */
+    for (uint64_t at = 0; at < size_of(machine, 3) / 2; at += 64)
+        sim_chase(sim, base, &at, 1);
+    run_chase(sim, offsets, LOADS);
+    sim_reset_counts(sim);
+    cell[0] = speed(sim, offsets, run_chase);
+    shares(sim, machine, share);
+    cell[1] = speed(sim, offsets, run_access);
     status = 0;
 out:
     free(offsets);
@@ -246,14 +190,87 @@ out:
     return status;
 }
 
-int main(void)
+static int print_row(const struct strata_machine *machine, const struct row *row,
+                     const char *name)
 {
-    printf("%-46s %7s %7s %7s %5s\n", "million accesses a second", "min", "median", "max",
-           "goal");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (run_case(i)) {
-            fprintf(stderr, "sim: out of memory\n");
-            return 1;
+    double cell[2], share[CELLS];
+    if (measure(machine, row, name, cell, share))
+        return -1;
+    printf("  %-34s %6.1f  %6.1f", name, cell[0], cell[1]);
+    if (row->goal)
+        printf(" %5d ", row->goal);
+    else
+        printf("       ");
+    for (int i = 0; i < CELLS; i++)
+        printf(" %3.0f%%", 100 * share[i]);
+    putchar('\n');
+    fflush(stdout);
+    return 0;
+}
+
+static void print_head(const char *name)
+{
+    printf("%-17.17s 1 cycle = %5.3f ns  chase  access  goal    L1   L2   L3  mem walk\n",
+           name, clock_add_ns());
+}
+
+static int read_machine(const char *folder, const char *name,
+                        struct strata_machine *machine)
+{
+    char path[512];
+    struct strata_error error = {0};
+    snprintf(path, sizeof path, "%s/%s.machine", folder, name);
+    if (!strata_machine_read(path, machine, &error))
+        return 0;
+    fprintf(stderr, "sim: %s\n", error.text);
+    return -1;
+}
+
+static int bench_machine(const char *folder, const char *name)
+{
+    struct strata_machine machine;
+    if (read_machine(folder, name, &machine))
+        return -1;
+    print_head(name);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (print_row(&machine, &rows[i], rows[i].name))
+            return -1;
+    return 0;
+}
+
+/* The generic machine with another policy in all caches, and without prefetchers. */
+static int bench_policies(const char *folder)
+{
+    static const char *const names[] = {"lru", "plru", "fifo", "random"};
+    struct strata_machine machine;
+    if (read_machine(folder, "generic", &machine))
+        return -1;
+    machine.nprefetchers = 0;
+    print_head("generic, by policy");
+    for (uint32_t policy = STRATA_LRU; policy <= STRATA_RANDOM; policy++)
+        for (size_t i = 0; i <= 2; i += 2) { /* L1 at random, mix */
+            char name[64];
+            struct row row = rows[i];
+            row.goal = 0;
+            snprintf(name, sizeof name, "%s: %s", names[policy], row.name);
+            for (uint32_t c = 0; c < machine.ncaches; c++)
+                machine.caches[c].policy = policy;
+            if (print_row(&machine, &row, name))
+                return -1;
         }
-    return fflush(stdout) ? 1 : 0;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const machines[] = {"generic", "intel-skylake-sp", "amd-zen-4"};
+    const char *folder = argc > 1 ? argv[1] : "machines";
+    if (pin_thread(-1) < 0)
+        fprintf(stderr, "sim: not pinned to a processor\n");
+    clock_warm_up();
+    printf("The simulated machine, million accesses a second\n");
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+        if (bench_machine(folder, machines[i]))
+            return 1;
+    return bench_policies(folder) || fflush(stdout) ? 1 : 0;
 }

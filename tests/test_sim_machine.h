@@ -17,9 +17,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strata/error.h>
 #include <strata/machine.h>
+#include <string.h>
 
 /* Blocks that are out, and which allocation is to fail (0: none, 1: the next). */
 struct memory {

@@ -19,9 +19,9 @@ struct naive_way {
 };
 
 struct naive_set {
-    uint32_t room;                 /* ways that may be filled */
-    struct naive_way *way;         /* room of them */
-    uint32_t *free;                /* a stack of those that hold nothing */
+    uint32_t room;         /* ways that may be filled */
+    struct naive_way *way; /* room of them */
+    uint32_t *free;        /* a stack of those that hold nothing */
     uint32_t nfree;
     bool right[64]; /* PLRU: by node of the tree, the root is 1: victims are to the right */
 };
@@ -54,7 +54,8 @@ static inline void naive_init(struct naive *naive, uint64_t sets, uint32_t ways,
     for (uint64_t s = 0; s < sets; s++) {
         /* Whole ways of each set, so that the sum over sets is right to half a way. */
         double share = occupied * ways;
-        double taken = floor(0.5 + share * (double)(s + 1)) - floor(0.5 + share * (double)s);
+        double taken =
+            floor(0.5 + share * (double)(s + 1)) - floor(0.5 + share * (double)s);
         naive->set[s].room = taken < ways ? ways - (uint32_t)taken : 1;
         naive->set[s].way = calloc(naive->set[s].room, sizeof *naive->set[s].way);
         naive->set[s].free = calloc(naive->set[s].room, sizeof *naive->set[s].free);

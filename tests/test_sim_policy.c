@@ -33,9 +33,9 @@ static const char *play(uint32_t ways, uint32_t policy, const char *script)
     make(&cache, &memory, 1, ways, policy);
     for (; *script; script++) {
         if (*script == '+') {
-            assert_true(cache_hit(&cache, 0, (uint64_t)*++script));
+            assert_true(cache_hit(&cache, 0, (uint64_t) * ++script));
         } else if (*script == '-') {
-            assert_true(cache_remove(&cache, 0, (uint64_t)*++script));
+            assert_true(cache_remove(&cache, 0, (uint64_t) * ++script));
         } else {
             uint64_t gone = cache_fill(&cache, 0, (uint64_t)*script);
             assert_true(n + 1 < sizeof out);

@@ -12,7 +12,7 @@
 
 #define FAR 6 /* standard deviations: beyond that a Gaussian is nothing */
 
-#define OCTAVE 1.0              /* levels are at least a factor of two apart */
+#define OCTAVE 1.0 /* levels are at least a factor of two apart */
 
 void round_to_cycles(double *y, size_t n)
 {
@@ -163,7 +163,8 @@ int fit_steps(const double *y, const double *weights, size_t n, size_t steps,
                                     sums[i].yy + w * y[i] * y[i]};
         best[i] = allowed(windows, 0, y[i]) ? step_cost(sums, y, 0, i) : INFINITY;
     }
-    /* best[s][j]: the least cost of points 0..j as s + 1 steps; on a tie the earlier rise. */
+    /* best[s][j]: the least cost of points 0..j as s + 1 steps; on a tie the earlier rise.
+     */
     for (size_t s = 1; s < steps; s++)
         for (size_t j = 0; j < n; j++) {
             double least = INFINITY;
@@ -226,7 +227,8 @@ size_t count_levels(const double *x, const double *y, size_t n, struct density *
     smooth(ex, ex + even, smoothed, even, OCTAVE);
     found->low = smoothed[0] - 1;
     found->high = smoothed[even - 1] + 1;
-    density(ex, smoothed, even, found->low, found->high, found->bins, DENSITY_BINS, LEAST_RISE);
+    density(ex, smoothed, even, found->low, found->high, found->bins, DENSITY_BINS,
+            LEAST_RISE);
     count = found->npeaks = peaks(found->bins, DENSITY_BINS, place, MAX_LEVELS);
     for (size_t i = 0; i < count; i++)
         found->peaks[i] =
@@ -252,8 +254,8 @@ static void set_windows(const struct density *found, struct window *windows)
 }
 
 /* Fits as many steps as there are peaks to log2 y, which does not fall. */
-static int fit_peaks(const double *x, const double *y, size_t n, const struct density *found,
-                     struct levels *levels)
+static int fit_peaks(const double *x, const double *y, size_t n,
+                     const struct density *found, struct levels *levels)
 {
     struct window windows[MAX_LEVELS];
     double *lx = malloc(2 * n * sizeof *lx);

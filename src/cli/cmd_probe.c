@@ -233,7 +233,7 @@ static int read_numbers(const struct options *options, struct strata_probe_optio
     uint64_t cpu = UINT64_MAX;
     if (option_given(options, "quick"))
         probe->budget = QUICK_SECONDS;
-    int status = option_decimal(options, "budget", 0.1, 3600, &probe->budget, error);
+    int status = option_decimal(options, "budget", 1, 3600, &probe->budget, error);
     if (!status)
         status = option_whole(options, "cpu", 0, 65535, &cpu, error);
     if (!status)

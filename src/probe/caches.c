@@ -16,13 +16,14 @@
 #include <string.h>
 
 enum {
-    BLOCK = 8,        /* pages: every TLB known has as many entries */
-    GRAIN = 512,      /* bytes: footprints are multiples of this */
-    SMALLEST = 1024,  /* bytes: the first footprint */
-    PER_OCTAVE = 8,   /* points where the curve rises */
-    LEAST = 24,       /* observations without a new minimum */
+    BLOCK = 8,       /* pages: every TLB known has as many entries */
+    GRAIN = 512,     /* bytes: footprints are multiples of this */
+    SMALLEST = 1024, /* bytes: the first footprint */
+    PER_OCTAVE = 8,  /* points where the curve rises */
+    LEAST = 24,      /* observations without a new minimum, at footprints up to… */
+    SMALL = 1 << 20, /* …this one: luck with the pages counts less among more of them */
     MOST_PASSES = 100,
-    HALVES = 40,      /* repeated analyses for the intervals */
+    HALVES = 40, /* repeated analyses for the intervals */
 };
 
 static int build_cache(struct probing *p, const struct string *s, double x)
@@ -80,14 +81,15 @@ static int refine(struct probing *p, struct series *series, size_t n)
 
 /* Where the curve, between the plateaus i and i + 1, has done half of its rise: the last
  * footprint on the lower side. */
-static double half_rise(const double *x, const double *y, size_t n, const struct levels *levels,
-                        size_t i)
+static double half_rise(const struct curve *curve, const struct levels *levels, size_t i)
 {
-    double middle = sqrt(y[levels->plateau[i].first] * levels->plateau[i + 1].height);
+    double middle =
+        sqrt(curve->y[levels->plateau[i].first] * levels->plateau[i + 1].height);
     size_t at = levels->plateau[i].last;
-    while (at + 1 < n && at < levels->plateau[i + 1].last && y[at + 1] <= middle)
+    while (at + 1 < curve->n && at < levels->plateau[i + 1].last &&
+           curve->y[at + 1] <= middle)
         at++;
-    return x[at];
+    return curve->x[at];
 }
 
 struct edge {
@@ -99,18 +101,19 @@ struct edge {
 static size_t find_edges(const struct series *series, struct rng *half, struct edge *edges,
                          struct levels *levels, struct density *found)
 {
-    double *x, *y;
-    size_t n = series->npoints, count = 0;
-    if (series_curve(series, half, &x, &y))
+    struct curve curve;
+    size_t count = 0;
+    if (series_curve(series, half, &curve))
         return 0;
-    if (!isotonic(y, NULL, n) && !find_levels(x, y, n, levels, found)) {
+    if (curve.n && !isotonic(curve.y, NULL, curve.n) &&
+        !find_levels(curve.x, curve.y, curve.n, levels, found)) {
         count = levels->n;
         for (size_t i = 0; i + 1 < count; i++) {
-            edges[i].effective = x[levels->plateau[i].last];
-            edges[i].half = half_rise(x, y, n, levels, i);
+            edges[i].effective = curve.x[levels->plateau[i].last];
+            edges[i].half = half_rise(&curve, levels, i);
         }
     }
-    free(x);
+    free(curve.x);
     return count;
 }
 
@@ -127,11 +130,25 @@ static double quantile(double *values, size_t n, double q)
     return values[(size_t)round(q * (double)(n - 1))];
 }
 
-/* Effective capacities with their intervals: all analyses of halves that found as many
- * levels vote. */
-static void set_effective(struct probing *p, const struct series *series, size_t count,
-                          const struct edge *whole)
+/* The last footprint up to `most` at which a typical trial, not only the best one, was
+ * still below the middle between the level and the next. */
+static double typical(const struct series *series, double most, double middle)
 {
+    double at = most;
+    for (size_t i = series->npoints; i-- > 0;) {
+        const struct point *point = &series->points[i];
+        if (point->n && point->x <= most && point_median(point) > middle)
+            at = i ? series->points[i - 1].x : point->x;
+    }
+    return at;
+}
+
+/* Effective capacities with their intervals: all analyses of halves that found as many
+ * levels vote. The lower end is also what a program typically gets. */
+static void set_effective(struct probing *p, const struct series *series,
+                          const struct levels *fit, const struct edge *whole)
+{
+    size_t count = fit->n;
     struct edge edges[MAX_LEVELS];
     double low[MAX_LEVELS][HALVES], high[MAX_LEVELS][HALVES];
     struct levels levels;
@@ -146,7 +163,9 @@ static void set_effective(struct probing *p, const struct series *series, size_t
             same++;
         }
     for (size_t i = 0; i + 1 < count; i++) {
-        double from = whole[i].effective, to = fmax(from, whole[i].half);
+        double middle = sqrt(fit->plateau[i].height * fit->plateau[i + 1].height);
+        double from = typical(series, whole[i].effective, middle);
+        double to = fmax(whole[i].effective, whole[i].half);
         if (same) {
             from = fmin(from, quantile(low[i], same, 0.025));
             to = fmax(to, quantile(high[i], same, 0.975));
@@ -174,7 +193,8 @@ static void keep_findings(struct series *series, const struct levels *levels,
 
 /* Repeats the points that matter for a capacity: around the foot of each rise, up to its
  * half. Returns how many were visited, or -1. */
-static long sweep_feet(struct probing *p, const struct string *string, struct series *series)
+static long sweep_feet(struct probing *p, const struct string *string,
+                       struct series *series)
 {
     struct edge edges[MAX_LEVELS];
     struct levels levels;
@@ -185,7 +205,9 @@ static long sweep_feet(struct probing *p, const struct string *string, struct se
         return -1;
     }
     for (size_t i = 0; i + 1 < count; i++) {
-        long now = sweep_once(p, string, series, LEAST, edges[i].effective / M_SQRT2,
+        double luck = sqrt(fmin(1, SMALL / edges[i].effective));
+        size_t least = (size_t)fmax(4, LEAST * luck);
+        long now = sweep_once(p, string, series, least, edges[i].effective / M_SQRT2,
                               fmax(edges[i].half, edges[i].effective * M_SQRT2));
         if (now < 0)
             return -1;
@@ -196,8 +218,8 @@ static long sweep_feet(struct probing *p, const struct string *string, struct se
 
 static int measure(struct probing *p, struct series *series)
 {
-    struct string string = {build_cache, BASE_PAGES, 0, 0};
-    size_t n = grid_size((double)p->runner->ground[BASE_PAGES].bytes / 2);
+    struct string string = {.build = build_cache, .arena = BASE_PAGES};
+    size_t n = grid_size((double)p->runner->ground[BASE_PAGES].bytes * 0.75);
     int status = add_points(p, series, 0, n, PER_OCTAVE / 2);
     for (int i = 0; i < 3 && !status; i++) {
         if (sweep_once(p, &string, series, 1, 0, INFINITY) < 0)
@@ -236,10 +258,14 @@ int probe_caches(struct probing *p)
         goto out;
     }
     keep_findings(series, &levels, found);
+    if (late(p))
+        note(
+            p,
+            "the time was over before all footprints were tried: there may be more levels");
     p->probed->ncaches = (int)fmin((double)count - 1, STRATA_MAX_CACHES);
     for (int i = 0; i < p->probed->ncaches; i++)
         p->probed->caches[i].level = i + 1;
-    set_effective(p, series, count, edges);
+    set_effective(p, series, &levels, edges);
 out:
     free(found);
     return status;

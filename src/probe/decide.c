@@ -50,8 +50,9 @@ static double median(double *values, int n)
     return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-int decide_slower(struct probing *p, const struct string *a, double xa, const struct string *b,
-                  double xb, double amount, struct decision *decision)
+int decide_slower(struct probing *p, const struct string *a, double xa,
+                  const struct string *b, double xb, double amount,
+                  struct decision *decision)
 {
     double difference[MOST], mine, other, error = 1;
     int above = 0, n = 0;
@@ -68,6 +69,7 @@ int decide_slower(struct probing *p, const struct string *a, double xa, const st
             break;
     }
     decision->slower = 2 * above > n;
+    decision->share = (double)above / n;
     decision->by = median(difference, n);
     decision->confidence = 1 - fmin(0.5, LOOKS * error);
     return 0;

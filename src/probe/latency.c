@@ -12,13 +12,13 @@
 enum {
     SKIP = 4,   /* lines */
     BLOCK = 8,  /* pages */
-    TRIALS = 7, /* the true median lies within their range with 1 - 2^-6 */
+    TRIALS = 9, /* the true median lies within their range with 1 - 2^-8 */
 };
 
 static int build_sparse(struct probing *p, const struct string *s, double x)
 {
-    int status =
-        refs_sparse(&p->refs, &p->runner->ground[s->arena], &p->rng, (uint64_t)x, SKIP, BLOCK);
+    int status = refs_sparse(&p->refs, &p->runner->ground[s->arena], &p->rng, (uint64_t)x,
+                             SKIP, BLOCK);
     p->refs.ramp = s->a; /* what was only prefetched takes room */
     return status;
 }
@@ -51,43 +51,72 @@ static double translation(const struct probing *p, double visits)
     return cost / in_page;
 }
 
-static int measure(struct probing *p, double visits, bool ramp, struct strata_value *cycles)
+struct latency {
+    struct string string;
+    double visits, extra; /* cycles of translation */
+    double trial[TRIALS];
+};
+
+static struct latency plan(const struct probing *p, double visits, bool ramp)
 {
     const struct ground *huge = &p->runner->ground[HUGE_PAGES];
-    struct string string = {.build = build_sparse, .a = ramp};
-    double line = (double)p->runner->ground[BASE_PAGES].line, extra = 0, trial[TRIALS];
-    if ((double)huge->bytes >= visits * line * SKIP)
-        string.arena = HUGE_PAGES;
+    struct latency latency = {.string = {.build = build_sparse, .a = ramp},
+                              .visits = floor(visits)};
+    if ((double)huge->bytes >= visits * (double)huge->line * SKIP)
+        latency.string.arena = HUGE_PAGES;
     else
-        extra = translation(p, visits);
-    for (size_t i = 0; i < TRIALS; i++) {
-        int status = try_string(p, &string, visits * line, &trial[i]);
-        if (status)
-            return status;
-        trial[i] = fmax(1, trial[i] - extra);
-    }
+        latency.extra = translation(p, visits);
+    return latency;
+}
+
+/* The lower quartile: disturbances make a trial longer, but a dirty clock errs both ways.
+ */
+static struct strata_value judge(struct latency *latency)
+{
+    double *trial = latency->trial;
     qsort(trial, TRIALS, sizeof *trial, by_value);
-    *cycles = known(trial[TRIALS / 2], trial[0], trial[TRIALS - 1], 1 - exp2(1 - TRIALS));
+    return known(trial[TRIALS / 4], trial[0], trial[TRIALS - 1], 1 - exp2(1 - TRIALS));
+}
+
+/* All levels by turns, so that a disturbance does not hit all the trials of one. */
+static int measure(struct probing *p, struct latency *latencies, int n)
+{
+    double line = (double)p->runner->ground[BASE_PAGES].line;
+    for (size_t t = 0; t < TRIALS; t++)
+        for (int i = 0; i < n; i++) {
+            struct latency *l = &latencies[i];
+            int status = try_string(p, &l->string, l->visits * line, &l->trial[t]);
+            if (status)
+                return status;
+            l->trial[t] = fmax(1, l->trial[t] - l->extra);
+            time_left(p, (double)t / TRIALS);
+        }
     return 0;
 }
 
 int probe_latencies(struct probing *p)
 {
+    struct latency latencies[STRATA_MAX_CACHES + 1];
     struct strata_probed *probed = p->probed;
     const struct ground *ground = &p->runner->ground[BASE_PAGES];
-    int status = 0;
-    for (int i = 0; i < probed->ncaches && !status; i++) {
+    int n = probed->ncaches;
+    for (int i = 0; i < n; i++) {
         struct strata_probed_cache *cache = &probed->caches[i];
         /* Nearer to what this level holds: of the level before, sets that few pages share
          * still hold theirs. */
-        double here = room(p, cache), visits = i ? cbrt(room(p, cache - 1) * here * here) : here / 2;
-        time_left(p, (double)i / probed->ncaches);
-        status = measure(p, floor(visits), true, &cache->latency_cycles);
-        cache->latency_ns = in_ns(p, cache->latency_cycles);
+        double here = room(p, cache);
+        latencies[i] = plan(p, i ? cbrt(room(p, cache - 1) * here * here) : here / 2, true);
     }
-    if (!status)
-        status = measure(p, (double)(ground->bytes / ground->line / SKIP), false,
-                         &probed->memory_cycles);
-    probed->memory_ns = in_ns(p, probed->memory_cycles);
+    /* Four times what the last level holds, as far as there is memory. */
+    double most = (double)(ground->bytes / ground->line / SKIP);
+    latencies[n] =
+        plan(p, n ? fmin(most, 4 * room(p, &probed->caches[n - 1])) : most, false);
+    bool no = late(p);
+    int status = no ? 0 : measure(p, latencies, n + 1);
+    for (int i = 0; i <= n && !status; i++) {
+        struct strata_value cycles = no ? unknown(no_time) : judge(&latencies[i]);
+        *(i < n ? &probed->caches[i].latency_cycles : &probed->memory_cycles) = cycles;
+        *(i < n ? &probed->caches[i].latency_ns : &probed->memory_ns) = in_ns(p, cycles);
+    }
     return status;
 }

@@ -16,12 +16,12 @@
 #include <string.h>
 
 enum {
-    WIDTHS = 7,  /* stripes tried: from half the first line to 32 times that */
-    TRIALS = 4,  /* of each stripe, at least */
+    WIDTHS = 7, /* stripes tried: from half the first line to 32 times that */
+    TRIALS = 4, /* of each stripe, at least */
     MOST_TRIALS = 16,
-    GUESS = 64,  /* bytes: where the first cache's line is not known */
-    BLOCK = 8,   /* pages */
-    PAIRS = 5,   /* of visits, at each distance */
+    GUESS = 64, /* bytes: where the first cache's line is not known */
+    BLOCK = 8,  /* pages */
+    PAIRS = 4,  /* of visits, at each distance */
 };
 
 /* a: bytes that the level holds. x: the stripe. */
@@ -34,7 +34,8 @@ static int build_line(struct probing *p, const struct string *s, double x)
 /* a: chunks, b: whether both ends are visited. x: the distance. */
 static int build_pair(struct probing *p, const struct string *s, double x)
 {
-    return refs_pair(&p->refs, &p->runner->ground[s->arena], &p->rng, s->a, (uint64_t)x, s->b);
+    return refs_pair(&p->refs, &p->runner->ground[s->arena], &p->rng, s->a, (uint64_t)x,
+                     s->b);
 }
 
 static double first_line(const struct probing *p)
@@ -67,8 +68,8 @@ static size_t trials(double bytes)
 }
 
 /* Visits every stripe of the series several times, and leaves the minima in y. */
-static int measure_stripes(struct probing *p, const struct string *string, struct series *series,
-                           double *y)
+static int measure_stripes(struct probing *p, const struct string *string,
+                           struct series *series, double *y)
 {
     for (size_t trial = 0; trial < trials((double)string->a); trial++)
         for (size_t i = 0; i < series->npoints; i++) {
@@ -94,12 +95,14 @@ static double widest(const struct probing *p, const struct strata_probed_cache *
 {
     double line = cache[-1].line.known ? cache[-1].line.value : first_line(p);
     double inner = cache[-1].effective.value;
-    return fmin(filling(cache) * line / (1.25 * inner), (double)p->runner->ground[BASE_PAGES].page / 2);
+    return fmin(filling(cache) * line / (1.25 * inner),
+                (double)p->runner->ground[BASE_PAGES].page / 2);
 }
 
 static int physical_line(struct probing *p, struct strata_probed_cache *cache)
 {
-    struct string string = {build_line, BASE_PAGES, (uint64_t)filling(cache), 0};
+    struct string string = {
+        .build = build_line, .arena = BASE_PAGES, .a = (uint64_t)filling(cache)};
     double y[WIDTHS];
     char name[32], title[80];
     snprintf(name, sizeof name, "line%d", cache->level);
@@ -127,7 +130,8 @@ static int physical_line(struct probing *p, struct strata_probed_cache *cache)
 /* The cost of the second visit of a pair d apart. */
 static int second_visit(struct probing *p, size_t chunks, double d, double *cycles)
 {
-    struct string both = {build_pair, BASE_PAGES, chunks, true}, first = both;
+    struct string both = {.build = build_pair, .arena = BASE_PAGES, .a = chunks, .b = true},
+                  first = both;
     double two = 0, one = 0;
     first.b = false;
     int status = try_string(p, &both, d, &two);
@@ -161,7 +165,8 @@ static int effective_line(struct probing *p, struct strata_probed_cache *cache, 
     double cycles[2][PAIRS]; /* at d / 2 and at d */
     bool yes = true;
     cache->effective_line = unknown("not enough memory for pairs of visits");
-    for (; 2 * d <= (double)ground->page && chunks * 2 * d <= (double)ground->bytes; d *= 2) {
+    for (; 2 * d <= (double)ground->page && chunks * 2 * d <= (double)ground->bytes;
+         d *= 2) {
         int status = inside(p, cache, next, (size_t)chunks, d, cycles[1], &yes);
         if (status || !yes) {
             double confidence = 1 - separation(cycles[0], cycles[1], PAIRS);
@@ -174,8 +179,6 @@ static int effective_line(struct probing *p, struct strata_probed_cache *cache, 
     }
     return 0;
 }
-
-static const char no_time[] = "no time was left; try a larger --budget";
 
 int probe_lines(struct probing *p)
 {
@@ -199,14 +202,50 @@ int probe_effective_lines(struct probing *p)
     for (int i = 0; i < probed->ncaches; i++) {
         struct strata_probed_cache *cache = &probed->caches[i];
         bool last = i + 1 == probed->ncaches;
-        double next = last ? probed->memory_cycles.value : cache[1].latency_cycles.value;
-        if (!time_left(p, (double)i / probed->ncaches)) {
+        const struct strata_value *next =
+            last ? &probed->memory_cycles : &cache[1].latency_cycles;
+        if (!time_left(p, (double)i / probed->ncaches) || !next->known ||
+            !cache->latency_cycles.known) {
             cache->effective_line = unknown(no_time);
             continue;
         }
-        int status = effective_line(p, cache, next);
+        int status = effective_line(p, cache, next->value);
         if (status)
             return status;
+    }
+    return 0;
+}
+
+/* Whether a prefetcher was seen: something behaves as a line that is none. */
+static bool prefetching(const struct strata_probed *probed)
+{
+    for (int i = 0; i < probed->ncaches; i++) {
+        const struct strata_probed_cache *cache = &probed->caches[i];
+        if (cache->effective_line.known && cache->line.known &&
+            cache->effective_line.value > cache->line.value)
+            return true;
+    }
+    return false;
+}
+
+/* A prefetcher that goes by hits, too, keeps a level full of lines that nobody wants, and
+ * then stripes show what it brings in and not the line. They never show less than the line:
+ * so a line as long as that of the level before is believed, a longer one only if no
+ * prefetcher was seen, or if the gap test found it. */
+int judge_lines(struct probing *p)
+{
+    bool doubt = prefetching(p->probed);
+    for (int i = 1; i < p->probed->ncaches; i++) {
+        struct strata_probed_cache *cache = &p->probed->caches[i];
+        const struct strata_value *inner = &cache[-1].line;
+        bool longer =
+            cache->line.known && (!inner->known || cache->line.value > inner->value);
+        if (cache->ways.known)
+            continue;
+        if (longer && (doubt || !cache->effective_line.known ||
+                       cache->effective_line.value != cache->line.value))
+            cache->line = unknown("prefetching hides it: %g bytes behave as one line",
+                                  cache->line.value);
     }
     return 0;
 }

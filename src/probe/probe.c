@@ -25,38 +25,51 @@ static const struct part {
     int (*run)(struct probing *p);
     double until; /* share of the budget used when it ends */
 } parts[] = {
-    {"first cache", probe_gap, 0.08},       {"caches", probe_caches, 0.45},
-    {"TLBs", base_tlbs, 0.65},              {"huge-page TLBs", huge_tlbs, 0.72},
-    {"lines", probe_lines, 0.82},           {"latencies", probe_latencies, 0.87},
-    {"lines", probe_effective_lines, 0.92}, {"associativity", probe_ways, 0.99},
+    {"first cache", probe_gap, 0.08},
+    {"caches", probe_caches, 0.45},
+    {"TLBs", base_tlbs, 0.65},
+    {"huge-page TLBs", huge_tlbs, 0.72},
+    {"lines", probe_lines, 0.78},
+    {"latencies", probe_latencies, 0.84},
+    {"lines", probe_effective_lines, 0.90},
+    {"associativity", probe_ways, 0.96},
+    {"lines", judge_lines, 0.96},
 };
 
 enum {
     DEFAULT_BUDGET = 15,
-    ARENA = 256 << 20,
-    HUGE_ARENA = 256 << 20,
+    ARENA = 256 << 20, /* bytes of base pages; twice as much of huge ones, for their TLBs */
     DEFAULT_SEED = 20110410, /* any: a seed names a run */
 };
+
+/* Less memory is tried where there is little time: the largest footprints take the most. */
+static uint64_t arena_bytes(double budget)
+{
+    return budget >= 10 ? ARENA : ARENA / 4;
+}
 
 static int make_runner(struct probing *p)
 {
     const struct strata_probe_options *o = p->options;
+    uint64_t bytes = arena_bytes(p->budget);
     if (o->machine)
-        return runner_simulated(&p->runner, o->machine, p->probed->seed, ARENA, HUGE_ARENA,
+        return runner_simulated(&p->runner, o->machine, p->probed->seed, bytes, 2 * bytes,
                                 p->error);
     p->probed->cpu = o->cpu;
-    return runner_timing(&p->runner, &p->probed->cpu, ARENA, HUGE_ARENA, p->error);
+    return runner_timing(&p->runner, &p->probed->cpu, bytes, 2 * bytes, p->error);
 }
 
 static void describe(struct probing *p)
 {
     const struct strata_probe_options *o = p->options;
     struct strata_probed *probed = p->probed;
-    snprintf(probed->name, sizeof probed->name, "%s", o->machine ? o->machine->name : "this machine");
+    snprintf(probed->name, sizeof probed->name, "%s",
+             o->machine ? o->machine->name : "this machine");
     probed->source = o->machine ? "sim" : "timing";
     probed->method = "timing";
     probed->page = p->runner->ground[BASE_PAGES].page;
-    probed->huge = p->runner->ground[HUGE_PAGES].bytes ? p->runner->ground[HUGE_PAGES].page : 0;
+    probed->huge =
+        p->runner->ground[HUGE_PAGES].bytes ? p->runner->ground[HUGE_PAGES].page : 0;
     probed->cycle_ns = p->runner->cycle_ns;
     probed->data->seed = probed->seed;
     probed->data->cycle_ns = probed->cycle_ns;
@@ -71,8 +84,9 @@ static void judge_quiet(struct probing *p)
     const struct runner *r = p->runner;
     p->probed->busy = r->trials ? (double)r->disturbed / (double)r->trials : 0;
     if (p->probed->busy > 0.05)
-        note(p, "cpu %d was busy with other work: %.0f%% of the trials were interrupted and "
-                "repeated; see that it is idle for closer intervals",
+        note(p,
+             "cpu %d was busy with other work: %.0f%% of the trials were interrupted and "
+             "repeated; see that it is idle for closer intervals",
              p->probed->cpu, 100 * p->probed->busy);
 }
 
@@ -80,14 +94,17 @@ int strata_probe(const struct strata_probe_options *options, struct strata_probe
                  struct strata_error *error)
 {
     struct strata_error own;
-    struct probing p = {.options = options, .probed = probed, .error = error ? error : &own};
+    struct probing p = {
+        .options = options, .probed = probed, .error = error ? error : &own};
     int status;
     memset(probed, 0, sizeof *probed);
     probed->seed = options->seed ? options->seed : DEFAULT_SEED;
     probed->cpu = -1;
     probed->memory_cycles = probed->memory_ns = unknown("the probe was stopped early");
     p.rng.state = probed->seed;
-    p.budget = options->budget > 0 ? options->budget : options->machine ? INFINITY : DEFAULT_BUDGET;
+    p.budget = options->budget > 0 ? options->budget
+               : options->machine  ? INFINITY
+                                   : DEFAULT_BUDGET;
     probed->data = dataset_create();
     if (!probed->data)
         return out_of_memory(&p);

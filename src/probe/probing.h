@@ -19,8 +19,8 @@ struct probing {
     struct runner *runner;
     struct refs refs; /* scratch */
     struct rng rng;
-    double budget;   /* seconds; INFINITY on a simulated machine without a budget */
-    double deadline; /* of the present part, in seconds of runner_clock() */
+    double budget;         /* seconds; INFINITY on a simulated machine without a budget */
+    double deadline;       /* of the present part, in seconds of runner_clock() */
     double started, share; /* of the present part, for the progress */
     const char *what;      /* the present part */
     bool stopped;          /* the user asked to end, or the time is over */
@@ -34,11 +34,15 @@ void begin_part(struct probing *p, const char *what, double until);
  * part that is done, where that is known better than by the clock. */
 bool time_left(struct probing *p, double done);
 
+/* Whether the whole budget is used up: nothing more must be begun. */
+bool late(const struct probing *p);
+
 /* A string as a function of one number. */
 struct string {
     int (*build)(struct probing *p, const struct string *string, double x);
     enum arena arena;
-    uint64_t a, b; /* further parameters */
+    uint64_t a, b;    /* further parameters */
+    const void *more; /* for build() */
 };
 
 /* One undisturbed trial (or the last of several disturbed ones) of a string at x. */
@@ -59,14 +63,20 @@ long sweep_once(struct probing *p, const struct string *string, struct series *s
                 size_t least, double from, double to);
 
 /* Sweeps until all has settled, the time is over, or there were `most` passes. */
-int sweep(struct probing *p, const struct string *string, struct series *series, size_t least,
-          size_t most);
+int sweep(struct probing *p, const struct string *string, struct series *series,
+          size_t least, size_t most);
 
-/* Curves from a series: x and the minima. `only` restricts each point to a random half of
- * its observations (for intervals); NULL takes all. Caller frees *x (y lies behind). */
-int series_curve(const struct series *series, struct rng *half, double **x, double **y);
+/* The minima of a series, at the points that were visited. `half` restricts each point to a
+ * random half of its observations (for intervals); NULL takes all. Caller frees x, behind
+ * which y lies. */
+struct curve {
+    size_t n;
+    double *x, *y;
+};
+int series_curve(const struct series *series, struct rng *half, struct curve *curve);
 
 /* Answers. */
+extern const char no_time[]; /* a reason */
 struct strata_value known(double value, double low, double high, double confidence);
 struct strata_value in_ns(const struct probing *p, struct strata_value cycles);
 struct strata_value unknown(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -81,9 +91,11 @@ struct decision {
     bool slower;
     double confidence; /* that it is so: 0.5 if nothing is known, more than 0.99 if sure */
     double by;         /* cycles, the median */
+    double share;      /* of the pairs that say so of a */
 };
-int decide_slower(struct probing *p, const struct string *a, double xa, const struct string *b,
-                  double xb, double amount, struct decision *decision);
+int decide_slower(struct probing *p, const struct string *a, double xa,
+                  const struct string *b, double xb, double amount,
+                  struct decision *decision);
 
 /* The chance that two samples differ as they do if they were really alike: of all orders,
  * those in which every one of `high` lies above every one of `low`, counted as the share of
@@ -98,6 +110,7 @@ int probe_lines(struct probing *p);
 int probe_effective_lines(struct probing *p);
 int probe_tlbs(struct probing *p, enum arena arena);
 int probe_ways(struct probing *p);
+int judge_lines(struct probing *p);
 
 int out_of_memory(struct probing *p);
 

@@ -2,11 +2,11 @@
  *
  * From what a probe found to a machine that the simulator runs.
  *
- * A machine has no unknowns, so each gets a stated assumption. A cache whose nominal size is
- * not known is as large as what a program can use of it, and indexed by virtual addresses,
- * so that all of it can be used; unknown ways are the most common number; an unknown line is
- * that of the level before. A TLB whose entries are more than could be tried has as many as
- * were tried. Probing the result gives the same table again. */
+ * A machine has no unknowns, so each gets a stated assumption. A cache whose nominal size
+ * is not known is as large as what a program can use of it, and indexed by virtual
+ * addresses, so that all of it can be used; unknown ways are the most common number; an
+ * unknown line is that of the level before. A TLB whose entries are more than could be
+ * tried has as many as were tried. Probing the result gives the same table again. */
 #include "core/fail.h"
 
 #include <math.h>
@@ -33,8 +33,8 @@ static uint64_t multiple(double x, uint64_t unit)
     return n * unit;
 }
 
-static void save_cache(const struct strata_probed_cache *found, const struct strata_cache *inner,
-                       struct strata_cache *cache)
+static void save_cache(const struct strata_probed_cache *found,
+                       const struct strata_cache *inner, struct strata_cache *cache)
 {
     double latency = value_or(&found->latency_cycles, inner ? 4.0 * inner->latency : 4);
     uint32_t least = inner ? inner->latency + 1 : 1;
@@ -52,8 +52,8 @@ static void save_cache(const struct strata_probed_cache *found, const struct str
     cache->inclusion = STRATA_NINE;
 }
 
-static void save_tlb(const struct strata_probed_tlb *found, const struct strata_probed_tlb *inner,
-                     struct strata_tlb *tlb)
+static void save_tlb(const struct strata_probed_tlb *found,
+                     const struct strata_probed_tlb *inner, struct strata_tlb *tlb)
 {
     snprintf(tlb->name, sizeof tlb->name, "L%ud-%uK", (unsigned)found->level % 10,
              (unsigned)(found->page >> 10) % 10000000);
@@ -85,12 +85,13 @@ static void save_tlbs(const struct strata_probed *probed, struct strata_machine 
             machine->tlbs[i].latency = machine->walk_latency;
 }
 
-int strata_probed_machine(const struct strata_probed *probed, struct strata_machine *machine,
-                          struct strata_error *error)
+int strata_probed_machine(const struct strata_probed *probed,
+                          struct strata_machine *machine, struct strata_error *error)
 {
     if (!probed->ncaches || !probed->memory_cycles.known)
         return fail(error, STRATA_FAILED,
-                    "the probe was stopped before it found the caches: there is no machine to save");
+                    "the probe was stopped before it found the caches: there is no machine "
+                    "to save");
     memset(machine, 0, sizeof *machine);
     snprintf(machine->name, sizeof machine->name, "%s", probed->name);
     machine->page = probed->page;

@@ -26,15 +26,24 @@ void begin_part(struct probing *p, const char *what, double until)
     p->deadline = p->budget * until;
 }
 
+/* Of the budget: what comes after the last measurement needs the rest. */
+#define HARD 0.96
+
 bool time_left(struct probing *p, double done)
 {
     double now = runner_clock(p->runner);
     double fraction = p->started + (p->share - p->started) * fmin(1, done);
     if (isfinite(p->budget))
         fraction = fmin(1, now / p->budget);
-    if (p->options->progress && p->options->progress(p->options->context, fraction, p->what))
+    if (p->options->progress &&
+        p->options->progress(p->options->context, fraction, p->what))
         p->stopped = true;
     return !p->stopped && now < p->deadline;
+}
+
+bool late(const struct probing *p)
+{
+    return p->stopped || runner_clock(p->runner) > HARD * p->budget;
 }
 
 enum { TRIES = 8 }; /* before a disturbed trial is taken for want of a better one */
@@ -54,7 +63,8 @@ int try_string(struct probing *p, const struct string *string, double x, double 
     return 0;
 }
 
-int try_best(struct probing *p, const struct string *string, double x, size_t n, double *cycles)
+int try_best(struct probing *p, const struct string *string, double x, size_t n,
+             double *cycles)
 {
     *cycles = INFINITY;
     for (size_t i = 0; i < n; i++) {
@@ -67,10 +77,7 @@ int try_best(struct probing *p, const struct string *string, double x, size_t n,
     return 0;
 }
 
-enum {
-    FEW = 2,   /* observations are enough where the curve is level */
-    ALIKE = 8, /* are enough if they are alike */
-};
+enum { FEW = 2 }; /* observations are enough where the curve is level */
 
 bool noticeable(double a, double b)
 {
@@ -90,7 +97,7 @@ static bool settled(const struct point *point, size_t least)
 {
     double before = INFINITY, after = INFINITY;
     if (point->n <= least)
-        return point->n >= ALIKE && alike(point);
+        return 3 * point->n >= least && point->n > FEW && alike(point);
     for (size_t i = 0; i < point->n; i++) {
         if (i + least < point->n)
             before = fmin(before, point->y[i]);
@@ -140,10 +147,9 @@ long sweep_once(struct probing *p, const struct string *string, struct series *s
         double cycles;
         if (point->x < from || point->x > to || (point->n && enough(series, i, least)))
             continue;
-        if (point->n && !time_left(p, (double)i / (double)series->npoints))
-            continue; /* but every point is visited once */
-        if (p->stopped)
-            return visited;
+        bool time = time_left(p, (double)i / (double)series->npoints);
+        if (point->n ? !time : late(p)) /* each is visited once as long as that can be */
+            continue;
         if (try_string(p, string, point->x, &cycles))
             return -1;
         if (point_add(point, cycles)) {
@@ -155,8 +161,8 @@ long sweep_once(struct probing *p, const struct string *string, struct series *s
     return visited;
 }
 
-int sweep(struct probing *p, const struct string *string, struct series *series, size_t least,
-          size_t most)
+int sweep(struct probing *p, const struct string *string, struct series *series,
+          size_t least, size_t most)
 {
     for (size_t pass = 0; pass < most; pass++) {
         long visited = sweep_once(p, string, series, least, 0, INFINITY);
@@ -177,19 +183,24 @@ static double half_min(const struct point *point, struct rng *rng)
     return isfinite(least) ? least : point->y[rng_below(rng, point->n)];
 }
 
-int series_curve(const struct series *series, struct rng *half, double **x, double **y)
+int series_curve(const struct series *series, struct rng *half, struct curve *curve)
 {
-    *x = malloc(2 * (series->npoints + 1) * sizeof **x);
-    if (!*x)
+    curve->n = 0;
+    curve->x = malloc(2 * (series->npoints + 1) * sizeof *curve->x);
+    if (!curve->x)
         return -1;
-    *y = *x + series->npoints;
+    curve->y = curve->x + series->npoints;
     for (size_t i = 0; i < series->npoints; i++) {
         const struct point *point = &series->points[i];
-        (*x)[i] = point->x;
-        (*y)[i] = half ? half_min(point, half) : point_min(point);
+        if (!point->n)
+            continue;
+        curve->x[curve->n] = point->x;
+        curve->y[curve->n++] = half ? half_min(point, half) : point_min(point);
     }
     return 0;
 }
+
+const char no_time[] = "no time was left; try a larger --budget";
 
 struct strata_value known(double value, double low, double high, double confidence)
 {

@@ -40,7 +40,8 @@ static int build_spread(struct probing *p, const struct string *s, double x)
 static int build_packed(struct probing *p, const struct string *s, double x)
 {
     const struct ground *ground = &p->runner->ground[s->arena];
-    return refs_sparse(&p->refs, ground, &p->rng, (uint64_t)x * s->a * ground->line, SKIP, BLOCK);
+    return refs_sparse(&p->refs, ground, &p->rng, (uint64_t)x * s->a * ground->line, SKIP,
+                       BLOCK);
 }
 
 /* a: pages, 0: half as many as lines. x: lines. */
@@ -53,13 +54,13 @@ static int build_folded(struct probing *p, const struct string *s, double x)
 /* a: the stride in pages. b: neighbouring rows. x: pages in a row. */
 static int build_rows(struct probing *p, const struct string *s, double x)
 {
-    return refs_tlb_gap(&p->refs, &p->runner->ground[s->arena], &p->rng, (size_t)x, s->a, s->b);
+    return refs_tlb_gap(&p->refs, &p->runner->ground[s->arena], &p->rng, (size_t)x, s->a,
+                        s->b);
 }
 
 struct spread {
     struct series *series; /* of T */
-    size_t n;              /* points */
-    double *x, *y;         /* pages, L1 latency plus the cost of translation */
+    struct curve cost;     /* by pages: a hit in the first cache plus translation */
     struct levels levels;
 };
 
@@ -75,33 +76,37 @@ static int add_points(struct series *series, double most)
 }
 
 /* What translation costs at every point, beside a hit in the first cache. */
-static int excess(const struct series *spread, const struct series *packed, struct spread *out)
+static int excess(const struct series *spread, const struct series *packed,
+                  struct curve *cost)
 {
-    double *base, *control;
-    if (series_curve(spread, NULL, &out->x, &out->y) || series_curve(packed, NULL, &base, &control))
+    struct curve control;
+    if (series_curve(spread, NULL, cost) || series_curve(packed, NULL, &control))
         return -1;
-    out->n = spread->npoints;
-    double least = control[0];
-    for (size_t i = 0; i < out->n; i++)
-        out->y[i] = least + fmax(0, out->y[i] - control[i]);
-    free(base);
+    if (control.n < cost->n)
+        cost->n = control.n; /* the time ran out */
+    for (size_t i = 0; i < cost->n; i++)
+        cost->y[i] = control.y[0] + fmax(0, cost->y[i] - control.y[i]);
+    free(control.x);
     return 0;
 }
 
 static int measure_spread(struct probing *p, enum arena arena, uint64_t lines, double most,
                           struct spread *out)
 {
-    struct string spread = {build_spread, arena, lines, 0}, packed = {build_packed, arena, lines, 0};
+    struct string spread = {.build = build_spread, .arena = arena, .a = lines},
+                  packed = {.build = build_packed, .arena = arena, .a = lines};
     char name[32], title[80];
     const char *pages = arena == HUGE_PAGES ? "huge " : "";
     snprintf(name, sizeof name, "%stlb%d", arena == HUGE_PAGES ? "huge-" : "", (int)lines);
     snprintf(title, sizeof title, "%spages, %d line%s in each", pages, (int)lines,
              lines == 1 ? "" : "s");
     out->series = dataset_add(p->probed->data, name, title, "pages", "cycles");
-    snprintf(name, sizeof name, "%spacked%d", arena == HUGE_PAGES ? "huge-" : "", (int)lines);
+    snprintf(name, sizeof name, "%spacked%d", arena == HUGE_PAGES ? "huge-" : "",
+             (int)lines);
     snprintf(title, sizeof title, "as many lines, packed");
     struct series *control = dataset_add(p->probed->data, name, title, "pages", "cycles");
-    if (!out->series || !control || add_points(out->series, most) || add_points(control, most))
+    if (!out->series || !control || add_points(out->series, most) ||
+        add_points(control, most))
         return out_of_memory(p);
     for (int pass = 0; pass < PASSES; pass++) {
         long visited = sweep_once(p, &spread, out->series, LEAST, 0, INFINITY);
@@ -114,7 +119,10 @@ static int measure_spread(struct probing *p, enum arena arena, uint64_t lines, d
     }
     if (p->stopped)
         return 0;
-    if (excess(out->series, control, out) || find_levels(out->x, out->y, out->n, &out->levels, NULL))
+    if (excess(out->series, control, &out->cost))
+        return out_of_memory(p);
+    if (out->cost.n &&
+        find_levels(out->cost.x, out->cost.y, out->cost.n, &out->levels, NULL))
         return out_of_memory(p);
     return 0;
 }
@@ -128,8 +136,9 @@ struct rise {
 static struct rise rise_of(const struct spread *s, size_t level)
 {
     const struct plateau *below = &s->levels.plateau[level], *above = below + 1;
-    double low = s->y[(below->first + below->last) / 2];
-    return (struct rise){s->x[below->last], s->x[above->first], above->height - low};
+    const struct curve *cost = &s->cost;
+    double low = cost->y[(below->first + below->last) / 2];
+    return (struct rise){cost->x[below->last], cost->x[above->first], above->height - low};
 }
 
 /* Whether spread s rises where `rise` does: cache effects lie at least an octave off from
@@ -169,12 +178,12 @@ static size_t vote(const struct spread *spreads, size_t n, struct rise *rises)
 
 /* The most pages, from low (which fits) to below high, that cost less than half of
  * `amount` more than as many lines in half as many pages. */
-static int bisect(struct probing *p, enum arena arena, double low, double high, double amount,
-                  double *edge, double *confidence)
+static int bisect(struct probing *p, enum arena arena, double low, double high,
+                  double amount, double *edge, double *confidence)
 {
-    struct string spread = {build_spread, arena, 1, 0};
-    struct string folded = {build_folded, arena, 0, 0};
-    double fits = 0.5, misses = 0.5;
+    struct string spread = {.build = build_spread, .arena = arena, .a = 1};
+    struct string folded = {.build = build_folded, .arena = arena};
+    double fits = 0, misses = 0;
     struct decision d;
     while (high - low > 1) {
         double middle = floor((low + high) / 2);
@@ -185,29 +194,53 @@ static int bisect(struct probing *p, enum arena arena, double low, double high, 
         *(d.slower ? &misses : &fits) = d.confidence;
     }
     *edge = low;
-    *confidence = fits * misses;
+    /* An end of the search that was only taken to be so counts as a toss. */
+    *confidence = fmax(0.5, fits) * fmax(0.5, misses);
     return 0;
 }
 
 /* The rise over one more page is unknown at first: from the whole height, if the TLB is
- * fully associative, down to two pages' worth. So its slope is taken between an eighth and a
- * quarter of the height, and then its foot is looked for with what a page costs by that. */
+ * fully associative, down to two pages' worth. So its slope is taken between an eighth and
+ * a quarter of the height, and then its foot is looked for with what a page costs by that.
+ * *slope is over how many pages an eighth of the height is won. */
 static int find_entries(struct probing *p, enum arena arena, const struct rise *rise,
-                        double inner, struct strata_value *entries)
+                        double inner, struct strata_value *entries, double *slope)
 {
-    double base = fmax(inner + 1, floor(rise->from / 1.5)), eighth = 0, quarter = 0, edge;
+    double base = fmax(inner + 1, floor(rise->from / 2)), eighth = 0, quarter = 0, edge;
     double confidence = 0, unused;
-    int status = bisect(p, arena, base, rise->to + 1, rise->height / 4, &eighth, &confidence);
+    int status =
+        bisect(p, arena, base, rise->to + 1, rise->height / 4, &eighth, &confidence);
     if (!status)
         status = bisect(p, arena, base, rise->to + 1, rise->height / 2, &quarter, &unused);
     edge = eighth;
     double pages = quarter - eighth;
     if (!status && pages >= 1) {
         double page = fmax(rise->height / 8 / pages, 2 * rise->height / quarter);
-        base = fmax(base, floor(eighth - 4 * pages));
+        base = fmax(base, floor(eighth - 4 * pages - 2));
         status = bisect(p, arena, base, eighth + 1, page, &edge, &confidence);
     }
     *entries = known(edge, edge, edge, confidence);
+    *slope = pages;
+    return status;
+}
+
+/* A neighbour that shares the TLB takes entries away while it runs, but adds none: where
+ * the tests were not sure, they are made again, and the surer or larger number counts. */
+static int settle_entries(struct probing *p, enum arena arena, const struct rise *rise,
+                          double inner, struct strata_value *entries, double *slope)
+{
+    struct strata_value again;
+    double other;
+    int status = find_entries(p, arena, rise, inner, entries, slope);
+    for (int i = 0; i < 2 && !status && entries->confidence < 0.95 && time_left(p, 0);
+         i++) {
+        status = find_entries(p, arena, rise, inner, &again, &other);
+        if (status || again.confidence < entries->confidence ||
+            (again.confidence == entries->confidence && again.value <= entries->value))
+            continue;
+        *entries = again;
+        *slope = other;
+    }
     return status;
 }
 
@@ -230,7 +263,8 @@ static int by_value(const void *a, const void *b)
 static int find_penalty(struct probing *p, enum arena arena, double pages,
                         struct strata_probed_tlb *tlb)
 {
-    struct string spread = {build_spread, arena, 1, 0}, packed = {build_packed, arena, 1, 0};
+    struct string spread = {.build = build_spread, .arena = arena, .a = 1},
+                  packed = {.build = build_packed, .arena = arena, .a = 1};
     double cost[PENALTIES], with, without, visits = packed_per_page(p, arena);
     /* The first visit to each of the packed pages may miss in the level before. */
     bool misses = tlb->level > 1 && pages / visits > tlb[-1].entries.value;
@@ -266,12 +300,15 @@ static int find_ways(struct probing *p, enum arena arena, const struct strata_va
         if (fmod(entries, w))
             continue;
         double stride = entries / w;
-        struct string row = {build_rows, arena, (uint64_t)stride, rows(inner, w + 1)};
+        struct string row = {.build = build_rows,
+                             .arena = arena,
+                             .a = (uint64_t)stride,
+                             .b = rows(inner, w + 1)};
         if ((w * stride + (double)row.b) * (double)ground->page > (double)ground->bytes ||
             (double)row.b > stride) {
             continue;
         }
-        struct string control = {build_spread, arena, 1, 0};
+        struct string control = {.build = build_spread, .arena = arena, .a = 1};
         double pages = (w + 1) * (double)row.b;
         if (pages > entries)
             continue;
@@ -288,6 +325,15 @@ static int find_ways(struct probing *p, enum arena arena, const struct strata_va
     return 0;
 }
 
+/* Whether the edge is as steep as one of a TLB with so many ways: from there on, a further
+ * page makes all the pages of its set miss. A policy other than LRU may let half of them
+ * hit. If it is not, the sets are not filled evenly, and neither number can be trusted. */
+static bool steep(const struct strata_probed_tlb *tlb, double slope)
+{
+    double expected = tlb->entries.value / 8 / (tlb->ways.value + 1);
+    return slope <= 2.5 * expected + 2 && slope >= expected / 2.5 - 2;
+}
+
 static int add_tlb(struct probing *p, enum arena arena, int level, const struct rise *rise,
                    double inner)
 {
@@ -296,14 +342,22 @@ static int add_tlb(struct probing *p, enum arena arena, int level, const struct 
     memset(tlb, 0, sizeof *tlb);
     tlb->level = level;
     tlb->page = p->runner->ground[arena].page;
-    int status = find_entries(p, arena, rise, inner, &tlb->entries);
+    double slope;
+    int status = settle_entries(p, arena, rise, inner, &tlb->entries, &slope);
     if (!status)
         status = find_ways(p, arena, &tlb->entries, inner, rise->height, &tlb->ways);
+    if (!status && !steep(tlb, slope)) {
+        tlb->entries.low = fmin(tlb->entries.low, rise->from);
+        tlb->entries.high = fmax(tlb->entries.value + 4 * slope, rise->to);
+        tlb->entries.confidence = fmin(tlb->entries.confidence, 0.5);
+        tlb->ways = unknown(
+            "pages side by side do not fill its sets evenly: it is skewed or hashed");
+    }
     return status;
 }
 
-static int add_penalties(struct probing *p, enum arena arena, struct strata_probed_tlb *tlbs,
-                         int n, double most)
+static int add_penalties(struct probing *p, enum arena arena,
+                         struct strata_probed_tlb *tlbs, int n, double most)
 {
     for (int i = 0; i < n; i++) {
         double here = tlbs[i].entries.value;
@@ -325,7 +379,8 @@ static void add_unseen(struct probing *p, enum arena arena, double most)
     memset(tlb, 0, sizeof *tlb);
     tlb->level = 1;
     tlb->page = p->runner->ground[arena].page;
-    tlb->entries = unknown("%g pages, which is all that could be had, cost no more than a few", most);
+    tlb->entries =
+        unknown("%g pages, which is all that could be had, cost no more than a few", most);
     tlb->entries.low = most;
     tlb->ways = tlb->penalty_cycles = tlb->penalty_ns = unknown("no miss was seen");
 }
@@ -353,7 +408,8 @@ int probe_tlbs(struct probing *p, enum arena arena)
         double inner = 0;
         if (!found)
             add_unseen(p, arena, most);
-        for (size_t i = 0; i < found && !status && p->probed->ntlbs < STRATA_MAX_TLBS; i++) {
+        for (size_t i = 0; i < found && !status && p->probed->ntlbs < STRATA_MAX_TLBS;
+             i++) {
             status = add_tlb(p, arena, (int)i + 1, &rises[i], inner);
             inner = p->probed->tlbs[p->probed->ntlbs - 1].entries.value;
         }
@@ -362,6 +418,6 @@ int probe_tlbs(struct probing *p, enum arena arena)
                                    (int)(&p->probed->tlbs[p->probed->ntlbs] - first), most);
     }
     for (size_t i = 0; i < STRINGS; i++)
-        free(spreads[i].x);
+        free(spreads[i].cost.x);
     return status;
 }

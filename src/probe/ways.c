@@ -1,79 +1,68 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Ways and nominal size of the caches behind the first, by the gap test on huge pages.
+ * Ways, nominal size and line of the caches behind the first, by the gap test on huge
+ * pages.
  *
- * Those caches are indexed by physical addresses, which follow the virtual ones only within a
- * page: so the gap must divide a huge page. The test is that of the first cache, but what
- * counts as a conflict is a miss in this very level, at least one in every lap of the ring.
- *
- * The lines of a ring fall into one set of the level before as well. If this level is
- * exclusive, both sets hold lines of it, and the ring conflicts late. So it is repeated under
- * pressure: visits between those of the ring drive its lines out of the level before, all but
- * one. If nothing changes, the level is not exclusive; if just the ways of the level before
- * are missing, it is; if anything else comes out, nothing is said. */
+ * Those caches are indexed by physical addresses, which follow the virtual ones only within
+ * a page: so the gap must divide a huge page. The test is that of the first cache, with two
+ * differences. What counts as a conflict is a miss in this very level, at least one in
+ * every lap of the ring. And the ring is under pressure: visits in between drive its lines
+ * out of the level before, so that each is looked for here. Without that, a level that is
+ * exclusive of the one before would seem to have the ways of both. */
 #include "probe/probing.h"
 
 #include <math.h>
 
-enum { MOST_WAYS = 64 };
+enum {
+    MOST_WAYS = 64,
+    PRESSURE = 2, /* times the ways of the level before, for policies other than LRU */
+};
+
+#define CLEAR 0.8 /* of the pairs must agree: else the pages, not the sets, decide */
 
 struct level {
     struct strata_probed_cache *cache;
-    uint64_t inner;      /* way size of the level before */
+    uint64_t inner; /* way size of the level before */
     size_t inner_ways;
-    double miss;         /* what a miss here costs more than a hit */
-    bool pressed;
+    double miss; /* what a miss here costs more than a hit */
 };
 
-/* a: the gap. x: how many. */
+/* a: the gap. b: how far the last one is moved. x: how many. */
 static int build_ring(struct probing *p, const struct string *s, double x)
 {
-    return refs_gap(&p->refs, &p->runner->ground[s->arena], &p->rng, (size_t)x, s->a, 0);
+    const struct level *level = s->more;
+    return refs_gap_pressed(&p->refs, &p->runner->ground[s->arena], &p->rng, (size_t)x,
+                            s->a, s->b, PRESSURE * level->inner_ways, level->inner);
 }
 
-/* b: the inner way size, in the low bits its ways. */
-static int build_pressed(struct probing *p, const struct string *s, double x)
+/* Two misses a lap, as cycles of a visit: the least that an overflowing set can cost. */
+static double overflow(const struct level *level, size_t n)
 {
-    size_t ways = s->b % (MOST_WAYS + 1);
-    return refs_gap_pressed(&p->refs, &p->runner->ground[s->arena], &p->rng, (size_t)x, s->a, ways,
-                            s->b / (MOST_WAYS + 1));
+    return 2 * level->miss / (double)(n * (PRESSURE * level->inner_ways + 1));
 }
 
-static struct string ring(const struct level *level, uint64_t k)
-{
-    struct string string = {build_ring, HUGE_PAGES, k, 0};
-    if (level->pressed)
-        string = (struct string){build_pressed, HUGE_PAGES, k,
-                                 level->inner * (MOST_WAYS + 1) + level->inner_ways};
-    return string;
-}
-
-/* The fewest locations that miss in the level before at every visit. */
-static size_t fewest(const struct level *level)
-{
-    return level->pressed ? 2 : level->inner_ways + 1;
-}
-
-/* Whether n locations k apart miss here at least once in a lap. */
+/* Whether n locations k apart miss here, at least once in a lap. */
 static int misses(struct probing *p, const struct level *level, size_t n, uint64_t k,
                   struct decision *decision)
 {
-    struct string string = ring(level, k);
-    double visits = (double)n * (level->pressed ? (double)level->inner_ways + 1 : 1);
-    return decide_slower(p, &string, (double)n, &string, (double)fewest(level),
-                         2 * level->miss / visits, decision);
+    struct string ring = {.build = build_ring, .arena = HUGE_PAGES, .a = k, .more = level};
+    return decide_slower(p, &ring, (double)n, &ring, 2, overflow(level, n), decision);
 }
 
-/* The most locations k apart that fit; MOST_WAYS + 1 if more do. */
-static int most_fitting(struct probing *p, const struct level *level, uint64_t k, size_t *fitting,
-                        double *confidence)
+struct fit {
+    size_t n; /* locations that fit; MOST_WAYS + 1 if more do */
+    double confidence;
+    bool clear; /* in nearly all of the trials it was so */
+};
+
+static int most_fitting(struct probing *p, const struct level *level, uint64_t k,
+                        struct fit *fit)
 {
-    size_t low = fewest(level), high = MOST_WAYS + 1;
-    double fits = 1, above = 1;
-    struct decision d;
-    int status = misses(p, level, high, k, &d);
-    *fitting = high;
-    if (status || !d.slower)
+    size_t low = 2, high = MOST_WAYS + 1;
+    struct decision d, fits = {.confidence = 1}, above;
+    int status = misses(p, level, high, k, &above);
+    *fit = (struct fit){high, 1, true};
+    if (status || !above.slower)
         return status;
     while (high - low > 1) {
         size_t middle = (low + high) / 2;
@@ -81,23 +70,24 @@ static int most_fitting(struct probing *p, const struct level *level, uint64_t k
         if (status)
             return status;
         *(d.slower ? &high : &low) = middle;
-        *(d.slower ? &above : &fits) = d.confidence;
+        *(d.slower ? &above : &fits) = d;
     }
-    *fitting = low;
-    *confidence = fits * above;
+    *fit = (struct fit){low, fits.confidence * above.confidence,
+                        above.share >= CLEAR && fits.share <= 1 - CLEAR};
     return 0;
 }
 
 /* Whether the doubled and tripled gap hold as many: those of a way size do. */
-static int multiples_agree(struct probing *p, const struct level *level, uint64_t k, size_t fitting,
-                           bool *agree)
+static int multiples_agree(struct probing *p, const struct level *level, uint64_t k,
+                           size_t fitting, bool *agree)
 {
     const struct ground *ground = &p->runner->ground[HUGE_PAGES];
     struct decision above, below;
     *agree = true;
     for (uint64_t m = 2; m <= 3 && *agree; m++) {
-        if ((fitting + 2) * m * k > ground->bytes || ground->page % (m * k))
-            continue; /* no longer physical */
+        if ((fitting + PRESSURE * level->inner_ways + 2) * m * k > ground->bytes ||
+            ground->page % (m * k))
+            continue; /* physical addresses no longer follow */
         int status = misses(p, level, fitting + 1, m * k, &above);
         if (!status)
             status = misses(p, level, fitting, m * k, &below);
@@ -108,21 +98,24 @@ static int multiples_agree(struct probing *p, const struct level *level, uint64_
     return 0;
 }
 
-static int find_gap(struct probing *p, const struct level *level, uint64_t *gap, size_t *fitting,
-                    double *confidence)
+static int find_gap(struct probing *p, const struct level *level, uint64_t *gap,
+                    struct fit *fit)
 {
     const struct ground *ground = &p->runner->ground[HUGE_PAGES];
-    bool agree;
+    bool agree = false;
     *gap = 0;
-    for (uint64_t k = level->inner; k <= ground->page && time_left(p, 0); k += level->inner) {
-        if (ground->page % k || (MOST_WAYS + 2) * k > ground->bytes)
+    for (uint64_t k = 2 * level->inner; k <= ground->page && time_left(p, 0);
+         k += level->inner) {
+        if (ground->page % k ||
+            (MOST_WAYS + PRESSURE * level->inner_ways + 2) * k > ground->bytes)
             continue;
-        int status = most_fitting(p, level, k, fitting, confidence);
-        if (!status && *fitting <= MOST_WAYS)
-            status = multiples_agree(p, level, k, *fitting, &agree);
+        int status = most_fitting(p, level, k, fit);
+        bool conflict = fit->n <= MOST_WAYS && fit->clear;
+        if (!status && conflict)
+            status = multiples_agree(p, level, k, fit->n, &agree);
         if (status)
             return status;
-        if (*fitting <= MOST_WAYS && agree) {
+        if (conflict && agree) {
             *gap = k;
             break;
         }
@@ -130,47 +123,52 @@ static int find_gap(struct probing *p, const struct level *level, uint64_t *gap,
     return 0;
 }
 
-/* Takes the level before out of the count, if this one is exclusive of it. */
-static int correct(struct probing *p, struct level *level, uint64_t k, size_t *ways,
-                   double *confidence)
+/* The last location of a ring that overflows is moved by o bytes: once that is a line, it
+ * falls into the next set, and the others fit. In that state nothing misses, and
+ * prefetchers that go by misses keep quiet. */
+static int find_line(struct probing *p, const struct level *level, size_t ways, uint64_t k)
 {
-    size_t pressed;
-    double sure = 1;
-    if (k == level->inner) {
-        *ways = 0;
-        return 0;
+    struct strata_probed_cache *cache = level->cache;
+    struct string fits = {
+        .build = build_ring, .arena = HUGE_PAGES, .a = k, .b = k / 2, .more = level};
+    double confidence = 1, n = (double)ways + 1;
+    for (uint64_t o = (uint64_t)cache[-1].line.value; o < k / 2 && cache[-1].line.known;
+         o *= 2) {
+        struct string moved = {
+            .build = build_ring, .arena = HUGE_PAGES, .a = k, .b = o, .more = level};
+        struct decision d;
+        int status = decide_slower(p, &moved, n, &fits, n, overflow(level, ways + 1), &d);
+        if (status)
+            return status;
+        confidence *= d.confidence;
+        if (!d.slower) {
+            cache->line = known((double)o, (double)o, (double)o, confidence);
+            break;
+        }
     }
-    level->pressed = true;
-    int status = most_fitting(p, level, k, &pressed, &sure);
-    level->pressed = false;
-    *confidence *= sure;
-    if (pressed + level->inner_ways == *ways + 1 && level->inner_ways > 1)
-        *ways = pressed - 1;
-    else if (pressed != *ways)
-        *ways = 0;
-    return status;
+    return 0;
 }
 
 static int find_ways(struct probing *p, struct level *level)
 {
     struct strata_probed_cache *cache = level->cache;
-    size_t ways;
+    struct fit fit;
     uint64_t k;
-    double confidence = 1;
-    int status = find_gap(p, level, &k, &ways, &confidence);
+    int status = find_gap(p, level, &k, &fit);
     if (status)
         return status;
-    cache->ways = cache->size =
-        unknown("no gap that divides a huge page conflicts: the index is hashed, or a way is larger");
+    cache->ways = cache->size = unknown("no gap that divides a huge page conflicts: the "
+                                        "index is hashed, or a way is larger");
     if (!k)
         return 0;
-    status = correct(p, level, k, &ways, &confidence);
-    double size = (double)ways * (double)k;
-    if (ways && size >= cache->effective.value) {
-        cache->ways = known((double)ways, (double)ways, (double)ways, confidence);
-        cache->size = known(size, size, size, confidence);
+    double ways = (double)fit.n, size = ways * (double)k;
+    if (size >= cache->effective.value && size <= 2 * cache->effective.high) {
+        cache->ways = known(ways, ways, ways, fit.confidence);
+        cache->size = known(size, size, size, fit.confidence);
+        status = find_line(p, level, fit.n, k);
     } else {
-        cache->ways = cache->size = unknown("gaps conflict, but not as those of one cache would");
+        cache->ways = cache->size =
+            unknown("gaps conflict, but not as those of one cache would");
     }
     return status;
 }
@@ -182,15 +180,20 @@ int probe_ways(struct probing *p)
     for (int i = 1; i < probed->ncaches; i++) {
         struct strata_probed_cache *cache = &probed->caches[i], *inner = cache - 1;
         bool last = i + 1 == probed->ncaches;
-        double next = last ? probed->memory_cycles.value : cache[1].latency_cycles.value;
-        cache->ways = cache->size = unknown(huge ? "the ways of the level before are not known"
-                                                 : "huge pages would tell, but there are none here");
+        const struct strata_value *next =
+            last ? &probed->memory_cycles : &cache[1].latency_cycles;
+        cache->ways = cache->size =
+            unknown(huge ? "the ways of the level before are not known"
+                         : "huge pages would tell, but there are none here");
         if (!huge || !inner->ways.known || !inner->size.known)
+            continue;
+        cache->ways = cache->size = unknown(no_time);
+        if (!next->known || !cache->latency_cycles.known || !time_left(p, 0))
             continue;
         struct level level = {.cache = cache,
                               .inner = (uint64_t)(inner->size.value / inner->ways.value),
                               .inner_ways = (size_t)inner->ways.value,
-                              .miss = next - cache->latency_cycles.value};
+                              .miss = next->value - cache->latency_cycles.value};
         int status = find_ways(p, &level);
         if (status)
             return status;

@@ -85,15 +85,16 @@ int refs_gap_control(struct refs *refs, const struct ground *ground, struct rng 
     return 0;
 }
 
-int refs_gap_pressed(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n,
-                     uint64_t k, size_t m, uint64_t inner)
+int refs_gap_pressed(struct refs *refs, const struct ground *ground, struct rng *rng,
+                     size_t n, uint64_t k, uint64_t o, size_t m, uint64_t inner)
 {
     uint64_t start, others = k / inner - 1; /* sets of the larger cache to choose from */
     if (!others || k % inner || refs_reserve(refs, n * (m + 1)) ||
-        place(ground, rng, (n + m / others + 1) * k + sizeof(void *), &start))
+        place(ground, rng, (n + m / others + 1) * k + o + sizeof(void *), &start))
         return -1;
     for (size_t i = 0; i < n; i++)
         refs->at[i] = start + i * k;
+    refs->at[n - 1] += o;
     refs_shuffle(refs->at, n, rng);
     for (size_t i = n; i-- > 0;) {
         uint64_t first = refs->at[i];

@@ -45,11 +45,11 @@ int refs_gap(struct refs *refs, const struct ground *ground, struct rng *rng, si
 int refs_gap_control(struct refs *refs, const struct ground *ground, struct rng *rng,
                      size_t n, uint64_t k);
 
-/* Gap string under pressure: after each of the n locations, m others that share its set in a
- * smaller cache whose way size is `inner`, a divisor of k, but not in that with way size k. So
- * what was visited is soon driven out of the smaller cache. */
-int refs_gap_pressed(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n,
-                     uint64_t k, size_t m, uint64_t inner);
+/* Gap string under pressure: after each of the n locations of G(n, k, o), m others that
+ * share its set in a smaller cache whose way size is `inner`, a divisor of k, but not in
+ * that with way size k. So what was visited is driven out of the smaller cache at once. */
+int refs_gap_pressed(struct refs *refs, const struct ground *ground, struct rng *rng,
+                     size_t n, uint64_t k, uint64_t o, size_t m, uint64_t inner);
 
 /* Cache-only string C(k): one location in each line of k contiguous bytes, `block` pages
  * at a time (block * page is rounded up to cover a partial end). Misses in a TLB are

@@ -251,10 +251,8 @@ COLD void access_part(struct sim *sim, const struct path *path, uint64_t address
     bool line = look_up(sim, path, address, part, &memo);
     if (!page || !line || part->route->n == 0)
         return;
-    const struct cache *pages = path->pages[memo.huge];
-    memo.page_packed = pages->orders;
-    memo.simple = path->lines->orders && (pages->orders || pages->queues_only) &&
-                  (!path->trained || !path->trained->next);
+    memo.line_touch = path->lines->touch;
+    memo.page_touch = path->is_simple ? path->pages[memo.huge]->touch : TOUCH_OTHERWISE;
     path->memos[memo.line % MEMOS] = memo;
 }
 
@@ -272,17 +270,16 @@ HOT const struct memo *recall(const struct path *path, uint64_t line)
  * alone makes it a fifth faster. */
 HOT bool is_simple(const struct path *path, const struct memo *memo)
 {
-    return memo->simple && (memo->page_packed || !cache_is_full(path->pages[memo->huge]));
+    return cache_is_simple(path->pages[memo->huge], memo->page_touch);
 }
 
-/* What a quick access does, if it is simple. */
+/* What a quick access does, if it is simple. Mostly the page is the newest already. */
 HOT void touch_simply(const struct path *path, const struct memo *memo, uint64_t line)
 {
-    if (!memo->page_packed)
-        cache_visit_simply(path->pages[memo->huge], memo->page_at);
-    else if (!order_is_newest(*memo->page_at, memo->page_way))
-        *memo->page_at = order_promote(*memo->page_at, memo->page_way);
-    *memo->line_at = order_promote(*memo->line_at, memo->line_way);
+    if (memo->page_touch != TOUCH_ORDER || !order_is_newest(*memo->page_at, memo->page_way))
+        cache_touch_simply(path->pages[memo->huge], memo->page_touch, memo->page_at,
+                           memo->page_way);
+    cache_touch_simply(path->lines, memo->line_touch, memo->line_at, memo->line_way);
     if (path->trained)
         prefetcher_train(path->trained, line);
 }

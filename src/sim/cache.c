@@ -84,6 +84,17 @@ static uint8_t form_of(uint32_t ways)
     return ways <= 8 ? CACHE_EIGHT : ways <= ORDER_MAX ? CACHE_SIXTEEN : CACHE_LARGE;
 }
 
+static uint8_t touch_of(const struct cache_shape *shape)
+{
+    const struct policy *policy = &policies[shape->policy];
+    bool small = shape->ways <= ORDER_MAX;
+    if (policy->promotes)
+        return small ? TOUCH_ORDER : shape->sets == 1 ? TOUCH_QUEUE : TOUCH_OTHERWISE;
+    if (policy->tree)
+        return small ? TOUCH_TREE : TOUCH_OTHERWISE;
+    return TOUCH_NOTHING;
+}
+
 int cache_init(struct cache *cache, const struct cache_shape *shape,
                const struct sim_allocator *allocator)
 {
@@ -97,10 +108,9 @@ int cache_init(struct cache *cache, const struct cache_shape *shape,
         .form = form_of(shape->ways),
         .policy = policy,
         .promotes = policy->promotes,
-        .orders = policy->promotes && shape->ways <= ORDER_MAX,
         .plain = !policy->victim && shape->ways <= ORDER_MAX && !(shape->occupied > 0),
         .oldest = (uint8_t)(4 * (shape->ways - 1)),
-        .queues_only = policy->promotes && shape->ways > ORDER_MAX && shape->sets == 1,
+        .touch = touch_of(shape),
     };
     if (init_room(cache, shape->occupied, allocator) ||
         (cache->form == CACHE_LARGE ? large_init : init_small)(cache, allocator) ||
@@ -213,13 +223,12 @@ struct cache_place cache_place(const struct cache *cache, uint64_t set, uint32_t
                                 (uint8_t)(cache_keys_at(cache) + way), (uint8_t)way};
 }
 
-void cache_touch_otherwise(struct cache *cache, uint64_t *at, uint32_t way)
+void cache_touch_at(struct cache *cache, uint64_t *at, uint32_t way)
 {
-    uint32_t node = (uint32_t)(at - cache->keys);
-    if (cache->form != CACHE_LARGE) {
-        if (cache->branches)
-            cache_turn(cache, at + cache->stride - 1, way);
-    } else if (cache->promotes || cache->branches) {
+    if (cache_is_simple(cache, cache->touch)) {
+        cache_touch_simply(cache, cache->touch, at, way);
+    } else {
+        uint32_t node = (uint32_t)(at - cache->keys);
         cache_touch(cache, node / cache->ways, node % cache->ways);
     }
 }

@@ -40,6 +40,10 @@ struct cache_queue {
     uint32_t head, tail, spare;
 };
 
+/* What a hit does: make the way the newest in a packed order, or in the queue of the only
+ * set; turn a tree; nothing; or what takes longer to say. */
+enum cache_touch { TOUCH_ORDER, TOUCH_QUEUE, TOUCH_TREE, TOUCH_NOTHING, TOUCH_OTHERWISE };
+
 enum cache_form { CACHE_EIGHT, CACHE_SIXTEEN, CACHE_LARGE };
 
 /* What a touch of a way does to the tree of pseudo-LRU. */
@@ -55,8 +59,7 @@ struct cache {
     uint64_t modulo;  /* sets where it is not, else 0 */
     uint8_t form;     /* enum cache_form */
     bool promotes;    /* as policy->promotes */
-    bool orders;      /* does, and the order is packed */
-    bool queues_only; /* does, and there is one queue */
+    uint8_t touch;    /* enum cache_touch */
     bool plain;       /* the oldest way of a packed order goes, and none are occupied */
     uint8_t oldest;   /* plain: the bit where the oldest way stands in the order */
     uint32_t ways;
@@ -73,7 +76,8 @@ struct cache {
     uint32_t *chains;           /* by node: the next of the same bucket */
     uint32_t *turns;            /* by node: the place of its last visit in the queue */
     uint32_t *spares;           /* by node: a stack a set of ways that hold nothing */
-    uint32_t *visits;           /* two by node: the queues, of ways */
+    uint32_t *visits;           /* the queues, of ways */
+    uint32_t queue_size;        /* visits of each */
     struct cache_queue *queues; /* by set */
     uint64_t *trees; /* PLRU, by set; small sets have it at the end of the block */
 };
@@ -199,12 +203,11 @@ void cache_pack(struct cache *cache, uint64_t set);
 CACHE_HOT void cache_visit(struct cache *cache, uint64_t set, uint32_t way)
 {
     struct cache_queue *queue = &cache->queues[set];
-    uint64_t first = set * cache->ways;
-    if (__builtin_expect(queue->tail == 2 * cache->ways, 0))
+    if (__builtin_expect(queue->tail == cache->queue_size, 0))
         cache_pack(cache, set);
     uint32_t turn = queue->tail++;
-    cache->visits[2 * first + turn] = way;
-    cache->turns[first + way] = turn;
+    cache->visits[set * cache->queue_size + turn] = way;
+    cache->turns[set * cache->ways + way] = turn;
 }
 
 /* Makes a way the newest of its set. */
@@ -291,32 +294,33 @@ struct cache_place {
 
 struct cache_place cache_place(const struct cache *cache, uint64_t set, uint32_t way);
 
-/* Whether the queue of an array that has only one is full. */
-CACHE_HOT bool cache_is_full(const struct cache *cache)
+/* Whether cache_touch_simply() can note a hit. */
+CACHE_HOT bool cache_is_simple(const struct cache *cache, uint32_t touch)
 {
-    return cache->queues->tail == 2 * cache->ways;
+    return touch == TOUCH_QUEUE ? cache->queues->tail < cache->queue_size
+                                : touch != TOUCH_OTHERWISE;
 }
 
-/* Notes a hit in a place of such an array that is not full. */
-CACHE_HOT void cache_visit_simply(struct cache *cache, const uint64_t *at)
+/* Notes a hit in a place where that is simple: no function is called. `touch` is the
+ * array's own. */
+CACHE_HOT void cache_touch_simply(struct cache *cache, uint32_t touch, uint64_t *at,
+                                  uint32_t way)
 {
-    uint32_t turn = cache->queues->tail++, way = (uint32_t)(at - cache->keys);
-    cache->visits[turn] = way;
-    cache->turns[way] = turn;
+    if (touch == TOUCH_ORDER) {
+        *at = order_promote(*at, way);
+    } else if (touch == TOUCH_QUEUE) {
+        uint32_t turn = cache->queues->tail, visitor = (uint32_t)(at - cache->keys);
+        if (cache->turns[visitor] + 1 == turn)
+            return;
+        cache->queues->tail = turn + 1;
+        cache->visits[turn] = visitor;
+        cache->turns[visitor] = turn;
+    } else if (touch == TOUCH_TREE) {
+        cache_turn(cache, at + cache->stride - 1, way);
+    }
 }
-
-/* Notes a hit in a place, of an array that neither orders nor queues. */
-void cache_touch_otherwise(struct cache *cache, uint64_t *at, uint32_t way);
 
 /* Notes a hit in a place. */
-CACHE_HOT void cache_touch_at(struct cache *cache, uint64_t *at, uint32_t way)
-{
-    if (cache->orders)
-        *at = order_promote(*at, way);
-    else if (cache->queues_only)
-        cache_visit(cache, 0, (uint32_t)(at - cache->keys));
-    else
-        cache_touch_otherwise(cache, at, way);
-}
+void cache_touch_at(struct cache *cache, uint64_t *at, uint32_t way);
 
 #endif

@@ -61,8 +61,8 @@ struct memo {
     uint64_t *line_at, *page_at; /* their places there */
     uint8_t line_key, line_way, page_key, page_way;
     bool huge;
-    bool page_packed; /* a hit just changes the page's packed order */
-    bool simple;      /* one queue of pages at most besides packed orders */
+    uint8_t line_touch, page_touch; /* enum cache_touch; the latter says if both can be
+                                       done simply */
 };
 
 enum { MEMOS = 1024 };
@@ -74,6 +74,7 @@ struct path {
     struct cache *lines;        /* of the first level */
     struct cache *pages[2];     /* of the first TLB, by [huge] */
     struct prefetcher *trained; /* of the first level */
+    bool is_simple; /* at most one of these, and hits in the first level are simple */
     struct {
         struct sim_result result; /* theirs */
         uint64_t n[3];            /* those that are not in the counts yet, by enum sim_op */

@@ -6,7 +6,9 @@
 int large_init(struct cache *cache, const struct sim_allocator *allocator)
 {
     uint64_t nodes = cache->sets * cache->ways;
-    if (nodes >= CACHE_NO_NODE / 2)
+    /* A larger queue is packed less often; but many of them should stay near. */
+    cache->queue_size = cache->ways * (cache->sets == 1 ? 8 : 2);
+    if (nodes >= CACHE_NO_NODE / 8)
         return -1;
     cache->bucket_shift = 64 - 5;
     while (UINT64_C(1) << (64 - cache->bucket_shift) < 2 * nodes) /* short chains */
@@ -15,7 +17,8 @@ int large_init(struct cache *cache, const struct sim_allocator *allocator)
     cache->chains = cache_allocate(allocator, nodes, sizeof *cache->chains);
     cache->turns = cache_allocate(allocator, nodes, sizeof *cache->turns);
     cache->spares = cache_allocate(allocator, nodes, sizeof *cache->spares);
-    cache->visits = cache_allocate(allocator, 2 * nodes, sizeof *cache->visits);
+    cache->visits =
+        cache_allocate(allocator, cache->sets * cache->queue_size, sizeof *cache->visits);
     cache->queues = cache_allocate(allocator, cache->sets, sizeof *cache->queues);
     cache->buckets = cache_allocate(allocator, UINT64_C(1) << (64 - cache->bucket_shift),
                                     sizeof *cache->buckets);
@@ -74,33 +77,26 @@ static void chain_insert(struct cache *cache, uint32_t node)
     *bucket = node;
 }
 
-/* Each way that holds a key has one visit that counts; those before the first of them need
- * not be looked at. So this goes backwards and gathers them at the end, then moves them to
- * the front; only then may turns change, which tell what counts. */
 void cache_pack(struct cache *cache, uint64_t set)
 {
     struct cache_queue *queue = &cache->queues[set];
-    uint32_t *visits = cache->visits + 2 * set * cache->ways;
+    uint32_t *visits = cache->visits + set * cache->queue_size, n = 0;
     uint32_t *turns = cache->turns + set * cache->ways;
-    uint32_t used = cache_room(cache, set) - queue->spare;
-    uint32_t first = queue->tail - used;
-    for (uint32_t to = queue->tail, i = queue->tail; to > first;) {
-        uint32_t way = visits[--i];
-        if (turns[way] == i)
-            visits[--to] = way;
-    }
-    for (uint32_t i = 0; i < used; i++) {
-        visits[i] = visits[first + i];
-        turns[visits[i]] = i;
+    for (uint32_t i = queue->head; i < queue->tail; i++) {
+        uint32_t way = visits[i];
+        if (turns[way] != i)
+            continue;
+        visits[n] = way;
+        turns[way] = n++;
     }
     queue->head = 0;
-    queue->tail = used;
+    queue->tail = n;
 }
 
 static uint32_t oldest_way(struct cache *cache, uint64_t set)
 {
     struct cache_queue *queue = &cache->queues[set];
-    const uint32_t *visits = cache->visits + 2 * set * cache->ways;
+    const uint32_t *visits = cache->visits + set * cache->queue_size;
     const uint32_t *turns = cache->turns + set * cache->ways;
     while (turns[visits[queue->head]] != queue->head)
         queue->head++;
@@ -118,8 +114,6 @@ static uint32_t way_to_fill(struct cache *cache, uint64_t set)
 
 uint64_t large_fill(struct cache *cache, uint64_t set, uint64_t key)
 {
-    if (cache->queues[set].tail == 2 * cache->ways) /* while all ways in use have a turn */
-        cache_pack(cache, set);
     uint32_t way = way_to_fill(cache, set);
     uint32_t node = (uint32_t)set * cache->ways + way;
     uint64_t gone = cache->keys[node];

@@ -111,6 +111,9 @@ static void build_path(struct sim *sim, const struct strata_machine *machine, ui
     path->grain = path->level[0]->shift;
     path->lines = &path->level[0]->lines;
     path->trained = path->level[0]->trained;
+    path->is_simple = path->lines->touch != TOUCH_QUEUE &&
+                      path->lines->touch != TOUCH_OTHERWISE &&
+                      (!path->trained || !path->trained->next);
     for (int huge = 0; huge < 2; huge++) {
         const struct route *route = &path->routes[huge];
         path->pages[huge] = route->n ? &route->tlb[0]->pages : NULL;
@@ -123,29 +126,21 @@ static void build_path(struct sim *sim, const struct strata_machine *machine, ui
     }
 }
 
-/* The page whose TLBs translate base or huge pages: the huge page, if it has TLBs of its
- * own; else the smallest that a TLB maps, base pages or several of them at once. 0: there
- * is none, and translation is free. */
-static uint64_t page_of_tlbs(const struct strata_machine *machine, bool fetch, bool huge)
+static bool has_tlb(const struct strata_machine *machine, bool fetch, uint64_t page)
 {
-    uint64_t smallest = 0;
-    for (uint32_t i = 0; i < machine->ntlbs; i++) {
-        const struct strata_tlb *tlb = &machine->tlbs[i];
-        if (!takes(tlb->kind, fetch))
-            continue;
-        if (tlb->page == machine->huge && huge)
-            return tlb->page;
-        if (tlb->page != machine->huge && (!smallest || tlb->page < smallest))
-            smallest = tlb->page;
-    }
-    return smallest;
+    for (uint32_t i = 0; i < machine->ntlbs; i++)
+        if (takes(machine->tlbs[i].kind, fetch) && machine->tlbs[i].page == page)
+            return true;
+    return false;
 }
 
+/* Huge pages have TLBs of their own, or else share those of base pages. */
 static void build_route(struct sim *sim, const struct strata_machine *machine, bool fetch,
                         bool huge)
 {
     struct route *route = &sim->routes[fetch][huge];
-    uint64_t page = page_of_tlbs(machine, fetch, huge);
+    bool own = huge && has_tlb(machine, fetch, machine->huge);
+    uint64_t page = own ? machine->huge : machine->page;
     bool shared = huge && page != machine->huge;
     route->flag = shared ? UINT64_C(1) << 63 : 0;
     for (uint32_t at = 1; at <= sim->tlb_levels; at++)
