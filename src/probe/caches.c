@@ -170,8 +170,12 @@ static void set_effective(struct probing *p, const struct series *series,
             from = fmin(from, quantile(low[i], same, 0.025));
             to = fmax(to, quantile(high[i], same, 0.975));
         }
+        /* Where trials disagree by a factor, they may do so to the other side the next
+         * time. */
+        double value = whole[i].effective;
         p->probed->caches[i].effective =
-            known(whole[i].effective, from, to, agreement(same, HALVES));
+            known(value, fmin(from, value * value / to), fmax(to, value * value / from),
+                  agreement(same, HALVES));
     }
 }
 

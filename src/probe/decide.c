@@ -56,6 +56,9 @@ int decide_slower(struct probing *p, const struct string *a, double xa,
 {
     double difference[MOST], mine, other, error = 1;
     int above = 0, n = 0;
+    *decision = (struct decision){.confidence = 0.5};
+    if (late(p))
+        return 0;
     while (n < MOST && (n < FEWEST || error > ERROR)) {
         int status = try_string(p, a, xa, &mine);
         if (!status)

@@ -190,3 +190,29 @@ int probe_gap(struct probing *p)
         status = confirm(p, n, k, (uint64_t)l1->line.value, &l1->line.confidence);
     return status;
 }
+
+/* Whether the answer can stand beside the capacity that the cache-only string found. */
+static bool plausible_size(const struct strata_probed_cache *l1)
+{
+    return l1->size.known && l1->size.confidence >= 0.95 &&
+           l1->size.value >= l1->effective.low &&
+           l1->size.value <= 1.25 * l1->effective.high;
+}
+
+int probe_gap_again(struct probing *p)
+{
+    struct strata_probed_cache *l1 = &p->probed->caches[0], before = *l1;
+    if (plausible_size(l1))
+        return 0;
+    int status = probe_gap(p);
+    if (!status && !plausible_size(l1) && before.size.known) {
+        l1->size = before.size;
+        l1->ways = before.ways;
+        l1->line = before.line;
+    }
+    if (!status && l1->size.known && !plausible_size(l1)) {
+        l1->size = l1->ways = unknown(
+            "the gap test and the capacity contradict each other: is the machine busy?");
+    }
+    return status;
+}

@@ -3,7 +3,7 @@
  * strata_probe(): the plan of a probe. Which part runs when, and within which share of the
  * time, is one table; each part finds its parameters on its own. */
 #include "core/fail.h"
-#include "host/clock.h"
+#include "host/load.h"
 #include "probe/probing.h"
 
 #include <math.h>
@@ -25,15 +25,13 @@ static const struct part {
     int (*run)(struct probing *p);
     double until; /* share of the budget used when it ends */
 } parts[] = {
-    {"first cache", probe_gap, 0.08},
-    {"caches", probe_caches, 0.45},
-    {"TLBs", base_tlbs, 0.65},
-    {"huge-page TLBs", huge_tlbs, 0.72},
-    {"lines", probe_lines, 0.78},
-    {"latencies", probe_latencies, 0.84},
-    {"lines", probe_effective_lines, 0.90},
-    {"associativity", probe_ways, 0.96},
-    {"lines", judge_lines, 0.96},
+    {"first cache", probe_gap, 0.15},       {"caches", probe_caches, 0.45},
+    {"first cache", probe_gap_again, 0.50}, {"TLBs", base_tlbs, 0.65},
+    {"huge-page TLBs", huge_tlbs, 0.70},    {"first cache", probe_gap_again, 0.74},
+    {"lines", probe_lines, 0.80},           {"TLBs", probe_tlbs_again, 0.81},
+    {"latencies", probe_latencies, 0.85},   {"lines", probe_effective_lines, 0.90},
+    {"TLBs", probe_tlbs_again, 0.91},       {"associativity", probe_ways, 0.95},
+    {"TLBs", probe_tlbs_again, 0.96},       {"lines", judge_lines, 0.96},
 };
 
 enum {
@@ -78,9 +76,11 @@ static void describe(struct probing *p)
              "source %s, cpu %d, budget %g s", probed->source, probed->cpu, p->budget);
 }
 
-/* What the trials say of the machine's quiet. */
-static void judge_quiet(struct probing *p)
+/* What the trials and the kernel say of the machine's quiet. */
+static void judge_quiet(struct probing *p, const struct load *before)
 {
+    struct load after;
+    double share;
     const struct runner *r = p->runner;
     p->probed->busy = r->trials ? (double)r->disturbed / (double)r->trials : 0;
     if (p->probed->busy > 0.05)
@@ -88,12 +88,22 @@ static void judge_quiet(struct probing *p)
              "cpu %d was busy with other work: %.0f%% of the trials were interrupted and "
              "repeated; see that it is idle for closer intervals",
              p->probed->cpu, 100 * p->probed->busy);
+    if (r->simulated)
+        return;
+    load_read(&after);
+    int other = load_busiest(before, &after, p->probed->cpu, &share);
+    if (other >= 0 && share > 0.5)
+        note(p,
+             "cpu %d was busy meanwhile (%.0f%%): what it shares with cpu %d was not all "
+             "to be had",
+             other, 100 * share, p->probed->cpu);
 }
 
 int strata_probe(const struct strata_probe_options *options, struct strata_probed *probed,
                  struct strata_error *error)
 {
     struct strata_error own;
+    struct load before;
     struct probing p = {
         .options = options, .probed = probed, .error = error ? error : &own};
     int status;
@@ -108,6 +118,7 @@ int strata_probe(const struct strata_probe_options *options, struct strata_probe
     probed->data = dataset_create();
     if (!probed->data)
         return out_of_memory(&p);
+    load_read(&before);
     status = make_runner(&p);
     if (status)
         goto out;
@@ -116,7 +127,7 @@ int strata_probe(const struct strata_probe_options *options, struct strata_probe
         begin_part(&p, parts[i].what, parts[i].until);
         status = parts[i].run(&p);
     }
-    judge_quiet(&p);
+    judge_quiet(&p, &before);
     probed->seconds = runner_clock(p.runner);
     if (p.stopped)
         note(&p, "stopped early: what is missing was not measured");

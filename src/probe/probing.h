@@ -104,11 +104,13 @@ double separation(const double *low, const double *high, size_t n);
 
 /* The parts. Each returns 0, or a status with the error filled in. */
 int probe_gap(struct probing *p);
+int probe_gap_again(struct probing *p);
 int probe_caches(struct probing *p);
 int probe_latencies(struct probing *p);
 int probe_lines(struct probing *p);
 int probe_effective_lines(struct probing *p);
 int probe_tlbs(struct probing *p, enum arena arena);
+int probe_tlbs_again(struct probing *p);
 int probe_ways(struct probing *p);
 int judge_lines(struct probing *p);
 

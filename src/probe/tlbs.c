@@ -346,7 +346,9 @@ static int add_tlb(struct probing *p, enum arena arena, int level, const struct 
     int status = settle_entries(p, arena, rise, inner, &tlb->entries, &slope);
     if (!status)
         status = find_ways(p, arena, &tlb->entries, inner, rise->height, &tlb->ways);
-    if (!status && !steep(tlb, slope)) {
+    if (!status && late(p))
+        tlb->entries = tlb->ways = unknown(no_time);
+    else if (!status && !steep(tlb, slope)) {
         tlb->entries.low = fmin(tlb->entries.low, rise->from);
         tlb->entries.high = fmax(tlb->entries.value + 4 * slope, rise->to);
         tlb->entries.confidence = fmin(tlb->entries.confidence, 0.5);
@@ -368,6 +370,39 @@ static int add_penalties(struct probing *p, enum arena arena,
         int status = find_penalty(p, arena, pages, &tlbs[i]);
         if (status)
             return status;
+    }
+    return 0;
+}
+
+/* What the pages of one set cost that misses, as cycles of a visit to one of `pages`. */
+static double set_cost(const struct strata_probed_tlb *tlb, double pages)
+{
+    double inner = tlb->level > 1 ? tlb[-1].penalty_cycles.value : 0;
+    return (tlb->ways.value + 1) * (tlb->penalty_cycles.value - inner) / pages;
+}
+
+/* A neighbour that shares a TLB takes entries away, but not all the time: so, now and then,
+ * whether one more page does not fit after all. */
+int probe_tlbs_again(struct probing *p)
+{
+    for (int i = 0; i < p->probed->ntlbs; i++) {
+        struct strata_probed_tlb *tlb = &p->probed->tlbs[i];
+        enum arena arena = tlb->page == p->probed->page ? BASE_PAGES : HUGE_PAGES;
+        struct string spread = {.build = build_spread, .arena = arena, .a = 1};
+        struct string folded = {.build = build_folded, .arena = arena};
+        if (!tlb->entries.known || !tlb->ways.known || !tlb->penalty_cycles.known)
+            continue;
+        bool full = tlb->ways.value == tlb->entries.value;
+        for (double next = tlb->entries.value + 1; time_left(p, 0); next++) {
+            struct decision d;
+            int status =
+                decide_slower(p, &spread, next, &folded, next, set_cost(tlb, next), &d);
+            if (status)
+                return status;
+            if (d.slower || d.confidence < 0.95 || !full)
+                break;
+            tlb->entries = tlb->ways = known(next, next, next, d.confidence);
+        }
     }
     return 0;
 }

@@ -266,8 +266,7 @@ HOT const struct memo *recall(const struct path *path, uint64_t line)
                : NULL;
 }
 
-/* Whether what a quick access does is simple: no function need be called for it, which
- * alone makes it a fifth faster. */
+/* Whether what a quick access does is simple: no function need be called for it. */
 HOT bool is_simple(const struct path *path, const struct memo *memo)
 {
     return cache_is_simple(path->pages[memo->huge], memo->page_touch);
@@ -374,9 +373,8 @@ void sim_access(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op
     access_slowly(sim, address, size, op, type, result);
 }
 
-/* The same for a load within a line; returns its cycles and the depth where it ended. */
-static uint32_t load_slowly(struct sim *sim, struct path *path, uint64_t address,
-                            uint32_t *depth)
+/* The same for a load within a line; returns its cycles. */
+static uint32_t load_slowly(struct sim *sim, struct path *path, uint64_t address)
 {
     uint64_t line = address >> path->grain;
     const struct memo *memo = recall(path, line);
@@ -384,28 +382,13 @@ static uint32_t load_slowly(struct sim *sim, struct path *path, uint64_t address
     if (memo) {
         touch(path, memo, line);
         path->quick[memo->huge].n[SIM_LOAD]++;
-        *depth = 0;
         return path->quick[memo->huge].result.cycles;
     }
     access_part(sim, path, address, &part);
     sim->counts.accesses[SIM_LOAD]++;
     path->ends[part.huge][part.tlb_depth][part.depth]++;
-    *depth = part.depth;
     return part.cycles;
 }
-
-/* Expects an access to come that will be asking the same levels as the last one. The
- * directories of outer levels are larger than the caches of the machine that simulates. */
-static void expect(const struct sim *sim, const struct path *path, uint64_t address,
-                   uint32_t depth)
-{
-    bool huge = mapping_find_huge(&sim->mapping, address);
-    uint64_t physical = mapping_physical(&sim->mapping, address, huge);
-    for (uint32_t i = 1; i <= depth && i < path->n; i++)
-        cache_expect(&path->level[i]->lines, level_set(path->level[i], address, physical));
-}
-
-enum { AHEAD = 8 }; /* accesses; the time of a few misses to memory */
 
 uint64_t sim_chase(struct sim *sim, uint64_t base, const uint64_t *offsets, size_t n)
 {
@@ -414,15 +397,12 @@ uint64_t sim_chase(struct sim *sim, uint64_t base, const uint64_t *offsets, size
     for (size_t i = 0; i < n; i++) {
         uint64_t line = (base + offsets[i]) >> path->grain;
         const struct memo *memo = recall(path, line);
-        uint32_t depth;
         if (__builtin_expect(memo && is_simple(path, memo), 1)) {
             touch_simply(path, memo, line);
             quick[memo->huge]++;
             continue;
         }
-        cycles += load_slowly(sim, path, base + offsets[i], &depth);
-        if (depth > 1 && i + AHEAD < n)
-            expect(sim, path, base + offsets[i + AHEAD], depth);
+        cycles += load_slowly(sim, path, base + offsets[i]);
     }
     for (int huge = 0; huge < 2; huge++) {
         path->quick[huge].n[SIM_LOAD] += quick[huge];

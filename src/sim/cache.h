@@ -13,7 +13,7 @@
  *   keys whose mark fits are looked at. A set of 8 ways takes 80 bytes.
  * - more: a hash index and queues (large.h).
  * Find, touch, fill and remove take constant time in all (tree PLRU: the logarithm of the
- * ways, to find a victim). Memory: 10 to 16 bytes a key for small sets, about 40 for large
+ * ways, to find a victim). Memory: 10 to 16 bytes a key for small sets, 40 to 70 for large
  * ones; tree PLRU takes a word a set more. */
 #ifndef SIM_CACHE_H
 #define SIM_CACHE_H
@@ -273,17 +273,6 @@ CACHE_HOT uint64_t cache_fill(struct cache *cache, uint64_t set, uint64_t key)
     block[0] = block[0] << 4 | way;
     cache_set_mark(block, way, cache_mark(key));
     return gone;
-}
-
-/* Asks the memory of this machine for a set, which will be looked at soon. */
-static inline void cache_expect(const struct cache *cache, uint64_t set)
-{
-    if (cache->form == CACHE_LARGE)
-        return;
-    const uint64_t *block = cache->blocks + set * cache->stride;
-    for (uint64_t word = 0; word < cache->stride; word += 8)
-        __builtin_prefetch(block + word, 1);
-    __builtin_prefetch(block + cache->stride - 1, 1);
 }
 
 /* Where a key was found; it may have gone since. */

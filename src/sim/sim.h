@@ -34,8 +34,9 @@ struct sim_result {
     uint32_t cycles; /* translation and data together */
     uint32_t level;  /* cache level that served it; levels + 1: memory */
     uint32_t tlb;    /* TLB level that had the translation; levels + 1: a page walk */
-    uint64_t victim; /* virtual address of the line evicted from the nearest cache that
-                        missed, or SIM_NO_LINE */
+    uint64_t
+        victim; /* virtual address of the line evicted from the nearest cache that
+                   missed, or SIM_NO_LINE; not one that an inclusive cache takes back */
 };
 
 /* Counts since sim_create() or sim_reset_counts(); index 0 is level 1. */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * How busy the processors of this machine are, by the kernel's account. */
+#ifndef HOST_LOAD_H
+#define HOST_LOAD_H
+
+enum { LOAD_CPUS = 1024 };
+
+struct load {
+    unsigned long long busy[LOAD_CPUS], all[LOAD_CPUS]; /* ticks; all == 0: no such one */
+};
+
+/* The account since the start of the machine; all zero where there is none. */
+void load_read(struct load *load);
+
+/* The busiest processor but `except` between two readings; -1 if there is none. *share is
+ * how much of the time it was busy, 0..1. */
+int load_busiest(const struct load *before, const struct load *after, int except,
+                 double *share);
+
+#endif
