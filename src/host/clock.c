@@ -6,6 +6,7 @@
 #include <math.h>
 #include <sched.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -94,14 +95,26 @@ static double time_lost(void)
     return lost / (now - start);
 }
 
-int pin_thread(int cpu)
+_Static_assert(sizeof(cpu_set_t) <= sizeof((struct affinity *)0)->set, "room for a set");
+
+void unpin_thread(const struct affinity *before)
+{
+    if (before->known) /* it was allowed before */
+        sched_setaffinity(0, sizeof(cpu_set_t),
+                          (const cpu_set_t *)(const void *)before->set);
+}
+
+int pin_thread(int cpu, struct affinity *before)
 {
     cpu_set_t allowed;
     double least = INFINITY;
     int quietest = -1;
+    before->known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
+    if (before->known)
+        memcpy(before->set, &allowed, sizeof allowed);
     if (cpu >= 0)
         return cpu < CPU_SETSIZE && pin_to(cpu) == 0 ? cpu : -1;
-    if (sched_getaffinity(0, sizeof allowed, &allowed))
+    if (!before->known)
         return -1;
     /* From the last to the first, because interrupts prefer the first; of a large machine
      * sixteen are enough. */
@@ -118,9 +131,15 @@ int pin_thread(int cpu)
     return quietest >= 0 && pin_to(quietest) == 0 ? quietest : -1;
 }
 #else
-int pin_thread(int cpu)
+void unpin_thread(const struct affinity *before)
+{
+    (void)before;
+}
+
+int pin_thread(int cpu, struct affinity *before)
 {
     (void)cpu;
+    before->known = false;
     return -1;
 }
 #endif

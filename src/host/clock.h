@@ -4,6 +4,8 @@
 #ifndef HOST_CLOCK_H
 #define HOST_CLOCK_H
 
+#include <stdbool.h>
+
 /* Nanoseconds of a clock that never goes back. */
 double clock_ns(void);
 
@@ -20,8 +22,16 @@ void clock_warm_up(void);
 /* Times that this thread lost its processor to another one. */
 long thread_preemptions(void);
 
+/* Where a thread may run. */
+struct affinity {
+    bool known;
+    unsigned char set[128];
+};
+
 /* Pins this thread to a processor: `cpu`, or if negative the quietest of those allowed.
- * Returns the processor, or -1 if pinning is refused (the thread then runs anywhere). */
-int pin_thread(int cpu);
+ * Returns the processor, or -1 if pinning is refused (the thread then runs anywhere).
+ * *before is for unpin_thread(). */
+int pin_thread(int cpu, struct affinity *before);
+void unpin_thread(const struct affinity *before);
 
 #endif

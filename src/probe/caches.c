@@ -2,8 +2,8 @@
  *
  * The caches by the cache-only string: how many levels, and what a program can use of each.
  *
- * The sweep begins coarse, two points an octave, and is refined to eight where the latency
- * changes. Several passes, each on other pages, then give every point a set of
+ * The sweep begins coarse, two points an octave, and is refined to sixteen where the
+ * latency changes. Several passes, each on other pages, then give every point a set of
  * observations whose minimum is analysed. The interval of an effective capacity comes from
  * repeating the analysis on random halves of the observations: its lower end is where the
  * rise begins at the earliest, its upper end where half of the rise is reached at the
@@ -20,6 +20,7 @@ enum {
     GRAIN = 512,     /* bytes: footprints are multiples of this */
     SMALLEST = 1024, /* bytes: the first footprint */
     PER_OCTAVE = 8,  /* points where the curve rises */
+    LARGE = 4 << 20, /* bytes: from here on half as many */
     LEAST = 24,      /* observations without a new minimum, at footprints up to… */
     SMALL = 1 << 20, /* …this one: luck with the pages counts less among more of them */
     MOST_PASSES = 100,
@@ -37,11 +38,13 @@ static double footprint(double x)
 }
 
 /* The ith of PER_OCTAVE evenly spaced footprints from each power of two to the next: 32K,
- * 36K, 40K…, where capacities of real caches lie. */
+ * 34K, 36K…, where capacities of real caches lie. Fewer where each takes long. */
 static double grid(size_t i)
 {
     double octave = exp2((double)(i / PER_OCTAVE));
-    return footprint(SMALLEST * octave * (1 + (double)(i % PER_OCTAVE) / PER_OCTAVE));
+    double x = SMALLEST * octave * (1 + (double)(i % PER_OCTAVE) / PER_OCTAVE);
+    size_t thin = x < LARGE / 2 ? 1 : x < LARGE ? 2 : 4;
+    return i % thin == 0 ? footprint(x) : grid(i - i % thin);
 }
 
 static size_t grid_size(double most)

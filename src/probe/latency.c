@@ -8,11 +8,13 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     SKIP = 4,   /* lines */
     BLOCK = 8,  /* pages */
-    TRIALS = 9, /* the true median lies within their range with 1 - 2^-8 */
+    TRIALS = 4, /* at a time, and the time comes three times in a probe */
+    MOST_TRIALS = 64,
 };
 
 static int build_sparse(struct probing *p, const struct string *s, double x)
@@ -51,72 +53,89 @@ static double translation(const struct probing *p, double visits)
     return cost / in_page;
 }
 
-struct latency {
-    struct string string;
-    double visits, extra; /* cycles of translation */
-    double trial[TRIALS];
-};
-
-static struct latency plan(const struct probing *p, double visits, bool ramp)
+static struct string plan(const struct probing *p, double visits, bool ramp)
 {
     const struct ground *huge = &p->runner->ground[HUGE_PAGES];
-    struct latency latency = {.string = {.build = build_sparse, .a = ramp},
-                              .visits = floor(visits)};
-    if ((double)huge->bytes >= visits * (double)huge->line * SKIP)
-        latency.string.arena = HUGE_PAGES;
-    else
-        latency.extra = translation(p, visits);
-    return latency;
+    bool fits = (double)huge->bytes >= visits * (double)huge->line * SKIP;
+    return (struct string){
+        .build = build_sparse, .arena = fits ? HUGE_PAGES : BASE_PAGES, .a = ramp};
+}
+
+/* The visits with which a level is measured; that behind the last one is memory. */
+static double visits_of(const struct probing *p, int level)
+{
+    const struct strata_probed_cache *cache = &p->probed->caches[level];
+    const struct ground *ground = &p->runner->ground[BASE_PAGES];
+    double most = (double)(ground->bytes / ground->line / SKIP);
+    if (level == p->probed->ncaches) /* three times what the last level holds */
+        return floor(level ? fmin(most, 3 * room(p, cache - 1)) : most);
+    double here = room(p, cache);
+    /* Nearer to what this level holds: of the level before, sets that few pages share still
+     * hold theirs. */
+    return floor(level ? cbrt(room(p, cache - 1) * here * here) : here / 2);
 }
 
 /* The lower quartile: disturbances make a trial longer, but a dirty clock errs both ways.
  */
-static struct strata_value judge(struct latency *latency)
+static struct strata_value judge(const struct point *point)
 {
-    double *trial = latency->trial;
-    qsort(trial, TRIALS, sizeof *trial, by_value);
-    return known(trial[TRIALS / 4], trial[0], trial[TRIALS - 1], 1 - exp2(1 - TRIALS));
+    double sorted[MOST_TRIALS];
+    size_t n = point->n < MOST_TRIALS ? point->n : MOST_TRIALS;
+    if (!n)
+        return unknown(no_time);
+    memcpy(sorted, point->y, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, by_value);
+    return known(sorted[n / 8], sorted[0], sorted[n - 1], 1 - exp2(1 - (double)n));
+}
+
+/* Whether all the trials so far gave the same to the cycle: no more will tell anything. */
+static bool certain(const struct point *point)
+{
+    struct strata_value value = judge(point);
+    return point->n >= TRIALS && value.high - value.low < 0.5;
+}
+
+static int measure(struct probing *p, struct series *series, int level)
+{
+    double visits = visits_of(p, level), cycles;
+    double line = (double)p->runner->ground[BASE_PAGES].line;
+    struct string string = plan(p, visits, level < p->probed->ncaches);
+    struct point *point = series_at(series, level + 1);
+    if (!point)
+        return out_of_memory(p);
+    if (certain(point))
+        return 0;
+    int status = try_string(p, &string, visits * line, &cycles);
+    if (status)
+        return status;
+    if (string.arena == BASE_PAGES)
+        cycles = fmax(1, cycles - translation(p, visits));
+    return point_add(point, cycles) ? out_of_memory(p) : 0;
 }
 
 /* All levels by turns, so that a disturbance does not hit all the trials of one. */
-static int measure(struct probing *p, struct latency *latencies, int n)
-{
-    double line = (double)p->runner->ground[BASE_PAGES].line;
-    for (size_t t = 0; t < TRIALS; t++)
-        for (int i = 0; i < n; i++) {
-            struct latency *l = &latencies[i];
-            int status = try_string(p, &l->string, l->visits * line, &l->trial[t]);
-            if (status)
-                return status;
-            l->trial[t] = fmax(1, l->trial[t] - l->extra);
-            time_left(p, (double)t / TRIALS);
-        }
-    return 0;
-}
-
 int probe_latencies(struct probing *p)
 {
-    struct latency latencies[STRATA_MAX_CACHES + 1];
     struct strata_probed *probed = p->probed;
-    const struct ground *ground = &p->runner->ground[BASE_PAGES];
+    struct series *series = dataset_find(probed->data, "latency");
     int n = probed->ncaches;
-    for (int i = 0; i < n; i++) {
-        struct strata_probed_cache *cache = &probed->caches[i];
-        /* Nearer to what this level holds: of the level before, sets that few pages share
-         * still hold theirs. */
-        double here = room(p, cache);
-        latencies[i] = plan(p, i ? cbrt(room(p, cache - 1) * here * here) : here / 2, true);
-    }
-    /* Four times what the last level holds, as far as there is memory. */
-    double most = (double)(ground->bytes / ground->line / SKIP);
-    latencies[n] =
-        plan(p, n ? fmin(most, 4 * room(p, &probed->caches[n - 1])) : most, false);
-    bool no = late(p);
-    int status = no ? 0 : measure(p, latencies, n + 1);
-    for (int i = 0; i <= n && !status; i++) {
-        struct strata_value cycles = no ? unknown(no_time) : judge(&latencies[i]);
+    if (!series)
+        series =
+            dataset_add(probed->data, "latency", "latency by level", "level", "cycles");
+    if (!series)
+        return out_of_memory(p);
+    for (int t = 0; t < TRIALS; t++)
+        for (int i = 0; i <= n && !late(p); i++) {
+            int status = measure(p, series, i);
+            if (status)
+                return status;
+            time_left(p, (double)t / TRIALS);
+        }
+    for (int i = 0; i <= n; i++) {
+        const struct point *point = series_at(series, i + 1);
+        struct strata_value cycles = point ? judge(point) : unknown(no_time);
         *(i < n ? &probed->caches[i].latency_cycles : &probed->memory_cycles) = cycles;
         *(i < n ? &probed->caches[i].latency_ns : &probed->memory_ns) = in_ns(p, cycles);
     }
-    return status;
+    return 0;
 }

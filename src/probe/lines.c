@@ -44,18 +44,26 @@ static double first_line(const struct probing *p)
     return line->known ? line->value : GUESS;
 }
 
-/* The first stripe, from the slowest on, that is nearer to the fastest. Logarithms,
- * because latencies of neighbouring levels differ by factors. */
-static size_t drop(const double *y, size_t n)
+/* What a stripe costs more than the fastest one, by its width. Stripes below the line size
+ * all need the same lines, the narrower ones with more visits to each: so this is the same
+ * for all of them, and falls at the line size. */
+static double excess(const struct series *series, const double *y, double least, size_t i)
 {
-    size_t at = 0;
+    return (y[i] - least) / series->points[i].x;
+}
+
+/* The first stripe, from the dearest on, with less than half of its excess. */
+static size_t drop(const struct series *series, const double *y)
+{
+    size_t at = 0, n = series->npoints;
     double least = y[0];
-    for (size_t i = 1; i < n; i++) {
-        at = y[i] > y[at] ? i : at;
+    for (size_t i = 1; i < n; i++)
         least = fmin(least, y[i]);
-    }
-    double middle = sqrt(y[at] * least);
-    while (at < n && y[at] > middle)
+    for (size_t i = 1; i < n; i++)
+        if (excess(series, y, least, i) > excess(series, y, least, at))
+            at = i;
+    double half = excess(series, y, least, at) / 2;
+    while (at < n && excess(series, y, least, at) > half)
         at++;
     return at;
 }
@@ -101,6 +109,20 @@ static double widest(const struct probing *p, const struct strata_probed_cache *
                 (double)p->runner->ground[BASE_PAGES].page / 2);
 }
 
+/* That the excess of stripe i really is below that of the narrower one. */
+static double confidence_of(const struct series *series, size_t i)
+{
+    const struct point *fits = &series->points[i], *misses = fits - 1;
+    double low[TRIALS], high[TRIALS], least = INFINITY;
+    for (size_t j = 0; j < series->npoints; j++)
+        least = fmin(least, point_min(&series->points[j]));
+    for (size_t j = 0; j < TRIALS; j++) {
+        low[j] = (fits->y[j] - least) / fits->x;
+        high[j] = (misses->y[j] - least) / misses->x;
+    }
+    return 1 - separation(low, high, TRIALS);
+}
+
 static int physical_line(struct probing *p, struct strata_probed_cache *cache)
 {
     struct string string = {
@@ -122,12 +144,11 @@ static int physical_line(struct probing *p, struct strata_probed_cache *cache)
     cache->line = unknown(no_time);
     if (late(p))
         return 0;
-    size_t at = drop(y, series->npoints);
+    size_t at = drop(series, y);
     cache->line = unknown("stripes of any width take about the same time");
     if (at > 0 && at < series->npoints) {
-        const struct point *fits = &series->points[at], *misses = fits - 1;
-        double confidence = 1 - separation(fits->y, misses->y, TRIALS);
-        cache->line = known(fits->x, fits->x, fits->x, confidence);
+        double width = series->points[at].x;
+        cache->line = known(width, width, width, confidence_of(series, at));
     }
     return 0;
 }
@@ -152,8 +173,9 @@ static int inside(struct probing *p, const struct strata_probed_cache *cache, do
 {
     double middle = sqrt(cache->latency_cycles.value * next);
     size_t votes = 0;
+    memset(cycles, 0, PAIRS * sizeof *cycles);
     for (size_t i = 0; i < PAIRS; i++) {
-        int status = second_visit(p, chunks, d, &cycles[i]);
+        int status = late(p) ? 0 : second_visit(p, chunks, d, &cycles[i]);
         if (status)
             return status;
         votes += cycles[i] < middle;
@@ -165,8 +187,9 @@ static int inside(struct probing *p, const struct strata_probed_cache *cache, do
 static int effective_line(struct probing *p, struct strata_probed_cache *cache, double next)
 {
     const struct ground *ground = &p->runner->ground[BASE_PAGES];
-    /* Twice what the level holds, of lines as long as the first level's. */
-    double chunks = floor(2 * cache->effective.high / first_line(p)), d = first_line(p) / 2;
+    /* More than the level holds, of lines as long as the first level's. */
+    double chunks = floor(1.5 * cache->effective.value / first_line(p)),
+           d = first_line(p) / 2;
     double cycles[2][PAIRS]; /* at d / 2 and at d */
     bool yes = true;
     cache->effective_line = unknown("not enough memory for pairs of visits");
@@ -181,6 +204,10 @@ static int effective_line(struct probing *p, struct strata_probed_cache *cache, 
             return status;
         }
         memcpy(cycles[0], cycles[1], sizeof cycles[0]);
+        if (late(p)) {
+            cache->effective_line = unknown(no_time);
+            break;
+        }
     }
     return 0;
 }

@@ -374,15 +374,9 @@ static int add_penalties(struct probing *p, enum arena arena,
     return 0;
 }
 
-/* What the pages of one set cost that misses, as cycles of a visit to one of `pages`. */
-static double set_cost(const struct strata_probed_tlb *tlb, double pages)
-{
-    double inner = tlb->level > 1 ? tlb[-1].penalty_cycles.value : 0;
-    return (tlb->ways.value + 1) * (tlb->penalty_cycles.value - inner) / pages;
-}
-
 /* A neighbour that shares a TLB takes entries away, but not all the time: so, now and then,
- * whether one more page does not fit after all. */
+ * whether one more page does not fit after all. This can be told of one that is fully
+ * associative: with sets, the next page alone costs too little to be sure in a noise. */
 int probe_tlbs_again(struct probing *p)
 {
     for (int i = 0; i < p->probed->ntlbs; i++) {
@@ -390,16 +384,17 @@ int probe_tlbs_again(struct probing *p)
         enum arena arena = tlb->page == p->probed->page ? BASE_PAGES : HUGE_PAGES;
         struct string spread = {.build = build_spread, .arena = arena, .a = 1};
         struct string folded = {.build = build_folded, .arena = arena};
-        if (!tlb->entries.known || !tlb->ways.known || !tlb->penalty_cycles.known)
+        if (!tlb->entries.known || !tlb->ways.known || !tlb->penalty_cycles.known ||
+            tlb->ways.value != tlb->entries.value)
             continue;
-        bool full = tlb->ways.value == tlb->entries.value;
+        double inner = tlb->level > 1 ? tlb[-1].penalty_cycles.value : 0;
         for (double next = tlb->entries.value + 1; time_left(p, 0); next++) {
             struct decision d;
-            int status =
-                decide_slower(p, &spread, next, &folded, next, set_cost(tlb, next), &d);
+            int status = decide_slower(p, &spread, next, &folded, next,
+                                       (tlb->penalty_cycles.value - inner) / 4, &d);
             if (status)
                 return status;
-            if (d.slower || d.confidence < 0.95 || !full)
+            if (d.slower || d.confidence < 0.95)
                 break;
             tlb->entries = tlb->ways = known(next, next, next, d.confidence);
         }

@@ -171,11 +171,20 @@ int refs_tlb(struct refs *refs, const struct ground *ground, struct rng *rng, si
     return 0;
 }
 
+/* By how much more the diagonal must move on from one round of the folded string to the
+ * next, so that the second visit to a page is not to the same line: that would happen where
+ * a round moves the diagonal by just a page's columns. */
+static size_t sidestep(size_t pages, size_t columns)
+{
+    size_t moves = (pages + pages / columns) % columns; /* or one more */
+    return moves == 0 ? 1 : moves == columns - 1 ? 2 : 0;
+}
+
 int refs_folded(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n,
                 size_t pages)
 {
     uint64_t start;
-    size_t lines = ground->page / ground->line;
+    size_t lines = ground->page / ground->line, step = sidestep(pages, lines);
     if (refs_reserve(refs, n + pages) || place(ground, rng, pages * ground->page, &start))
         return -1;
     uint64_t *order = refs->at + n;
@@ -185,9 +194,10 @@ int refs_folded(struct refs *refs, const struct ground *ground, struct rng *rng,
     for (size_t round = 0; round * pages < n; round++)
         for (size_t i = 0; i < pages; i++) {
             size_t nth = round * pages + order[i];
+            uint64_t column = (diagonal(nth, lines) + round * step) % lines;
             if (nth < n)
                 refs->at[refs->n++] =
-                    start + order[i] * ground->page + diagonal(nth, lines) * ground->line;
+                    start + order[i] * ground->page + column * ground->line;
         }
     return 0;
 }

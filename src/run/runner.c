@@ -12,16 +12,6 @@ int runner_walk(struct runner *runner, enum arena arena, const struct refs *refs
     return status;
 }
 
-int runner_reload(struct runner *runner, enum arena arena, const uint64_t *walk, size_t n,
-                  size_t rounds, uint64_t victim, uint64_t companion, struct trial *trial)
-{
-    int status =
-        runner->ops->reload(runner, arena, walk, n, rounds, victim, companion, trial);
-    runner->trials++;
-    runner->disturbed += trial->disturbed;
-    return status;
-}
-
 double runner_clock(struct runner *runner)
 {
     return runner->ops->clock(runner);

@@ -28,8 +28,6 @@ struct trial {
 
 struct runner_ops {
     int (*walk)(struct runner *, enum arena, const struct refs *, struct trial *);
-    int (*reload)(struct runner *, enum arena, const uint64_t *walk, size_t n,
-                  size_t rounds, uint64_t victim, uint64_t companion, struct trial *);
     double (*clock)(struct runner *);
     void (*release)(struct runner *);
 };
@@ -47,13 +45,6 @@ struct runner {
 /* Cost of a visit to the string. */
 int runner_walk(struct runner *runner, enum arena arena, const struct refs *refs,
                 struct trial *trial);
-
-/* Cost of one visit to `victim` after the n locations of `walk` were visited `rounds` times
- * in an order that changes from round to round. `companion`, another line of the victim's
- * page, is visited just before, so that the translation is there. The victim and everything
- * of the walk were visited before that. */
-int runner_reload(struct runner *runner, enum arena arena, const uint64_t *walk, size_t n,
-                  size_t rounds, uint64_t victim, uint64_t companion, struct trial *trial);
 
 /* Seconds of the user's time since the runner was made: what a budget is about. */
 double runner_clock(struct runner *runner);

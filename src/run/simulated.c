@@ -23,7 +23,6 @@ struct simulated {
     struct strata_machine machine;
     struct sim *sim;
     uint64_t base[ARENAS]; /* virtual addresses */
-    uint32_t hot;          /* cycles of a hit in the first level */
     double cycle_scale;    /* true cycles in a measured one */
     struct rng rng;        /* for the noise */
     double started_ns;
@@ -101,26 +100,6 @@ static int simulated_walk(struct runner *runner, enum arena arena, const struct 
     return 0;
 }
 
-static int simulated_reload(struct runner *runner, enum arena arena, const uint64_t *walk,
-                            size_t n, size_t rounds, uint64_t victim, uint64_t companion,
-                            struct trial *trial)
-{
-    struct simulated *s = (struct simulated *)runner;
-    uint64_t base = s->base[arena];
-    sim_chase(s->sim, base, &victim, 1);
-    for (size_t r = 0; r < rounds; r++) {
-        size_t turn = r * n / rounds;
-        sim_chase(s->sim, base, walk + turn, n - turn);
-        sim_chase(s->sim, base, walk, turn);
-    }
-    sim_chase(s->sim, base, &companion, 1);
-    double cycles = (double)sim_chase(s->sim, base, &victim, 1);
-    runner->visits += n * rounds + 3;
-    trial->disturbed = false;
-    trial->cycles = fmax(0, clocked(s, cycles) - s->hot) * s->cycle_scale;
-    return 0;
-}
-
 static double simulated_clock(struct runner *runner)
 {
     return (clock_ns() - ((struct simulated *)runner)->started_ns) * 1e-9;
@@ -134,8 +113,8 @@ static void simulated_release(struct runner *runner)
     free(s);
 }
 
-static const struct runner_ops simulated_ops = {simulated_walk, simulated_reload,
-                                                simulated_clock, simulated_release};
+static const struct runner_ops simulated_ops = {simulated_walk, simulated_clock,
+                                                simulated_release};
 
 static struct ground ground(uint64_t page, uint64_t bytes)
 {
@@ -154,7 +133,6 @@ int runner_simulated(struct runner **runner, const struct strata_machine *machin
     s->started_ns = clock_ns();
     s->machine = *machine;
     s->rng.state = seed;
-    s->hot = machine->ncaches ? machine->caches[0].latency : machine->memory_latency;
     s->sim = sim_create(machine, seed, &allocator);
     if (!s->sim) {
         simulated_release(&s->runner);

@@ -21,7 +21,7 @@ struct timing {
     char *memory[ARENAS];
     double started_ns;
     double shortest_ns; /* a walk that is long enough for the clock */
-    double hot_load_ns; /* reading the clock twice with a load that hits in between */
+    struct affinity before;
 };
 
 /* Follows n links, rounded up to a multiple of 16. Kept out of line, so that nothing is
@@ -90,50 +90,6 @@ static int timing_walk(struct runner *runner, enum arena arena, const struct ref
     return 0;
 }
 
-/* One load between two readings of the clock, which wait for what comes before them. */
-static double timed_load(const char *p)
-{
-    double start = clock_ns();
-    uint64_t x = *(const volatile uint64_t *)p;
-    __asm__ volatile("" : : "r"(x) : "memory");
-    return clock_ns() - start;
-}
-
-static void visit(const char *p)
-{
-    (void)*(const volatile char *)p;
-}
-
-/* Visits all, each time from another start and by turns up and down: policies that are
- * not true LRU need that to let go of a line at last. */
-static void visit_all(const char *memory, const uint64_t *walk, size_t n, size_t rounds)
-{
-    for (size_t r = 0; r < rounds; r++) {
-        size_t turn = r * n / rounds;
-        for (size_t i = 0; i < n; i++) {
-            size_t j = r % 2 ? n - 1 - i : i;
-            visit(memory + walk[j + turn < n ? j + turn : j + turn - n]);
-        }
-    }
-}
-
-static int timing_reload(struct runner *runner, enum arena arena, const uint64_t *walk,
-                         size_t n, size_t rounds, uint64_t victim, uint64_t companion,
-                         struct trial *trial)
-{
-    struct timing *timing = (struct timing *)runner;
-    const char *memory = timing->memory[arena];
-    long before = thread_preemptions();
-    visit(memory + victim);
-    visit_all(memory, walk, n, rounds);
-    visit(memory + companion);
-    double ns = timed_load(memory + victim);
-    runner->visits += n * rounds + 2;
-    trial->disturbed = thread_preemptions() != before;
-    trial->cycles = fmax(0, (ns - timing->hot_load_ns) / runner->cycle_ns);
-    return 0;
-}
-
 static double timing_clock(struct runner *runner)
 {
     return (clock_ns() - ((struct timing *)runner)->started_ns) * 1e-9;
@@ -144,20 +100,11 @@ static void timing_release(struct runner *runner)
     struct timing *timing = (struct timing *)runner;
     for (int i = 0; i < ARENAS; i++)
         unmap_pages(timing->memory[i], runner->ground[i].bytes);
+    unpin_thread(&timing->before);
     free(timing);
 }
 
-static const struct runner_ops timing_ops = {timing_walk, timing_reload, timing_clock,
-                                             timing_release};
-
-static double hot_load(void)
-{
-    uint64_t x = 0;
-    double best = INFINITY;
-    for (int i = 0; i < 2000; i++)
-        best = fmin(best, timed_load((const char *)&x));
-    return best;
-}
+static const struct runner_ops timing_ops = {timing_walk, timing_clock, timing_release};
 
 /* Takes as much as is wanted, or less where memory is short, but no arena below a
  * megabyte. */
@@ -186,11 +133,19 @@ int runner_timing(struct runner **runner, int *cpu, uint64_t bytes, uint64_t hug
         return fail(error, STRATA_FAILED, "out of memory");
     timing->started_ns = clock_ns();
     timing->runner.ops = &timing_ops;
-    *cpu = pin_thread(*cpu);
+    int wanted = *cpu;
+    *cpu = pin_thread(wanted, &timing->before);
+    if (wanted >= 0 && *cpu < 0) {
+        timing_release(&timing->runner);
+        return fail(
+            error, STRATA_BAD_INPUT,
+            "there is no cpu %d that this process may use; `nproc` and `taskset -p $$` "
+            "tell which there are",
+            wanted);
+    }
     clock_warm_up();
     timing->runner.cycle_ns = clock_add_ns();
     timing->runner.tick_ns = clock_tick_ns();
-    timing->hot_load_ns = hot_load();
     timing->shortest_ns = fmax(1000 * timing->runner.tick_ns, 40e3);
     take_arena(timing, BASE_PAGES, page_size(), bytes, map_base_pages);
     if (!timing->runner.ground[BASE_PAGES].bytes) {
