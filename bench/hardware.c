@@ -46,8 +46,9 @@ static pid_t keep_busy(int cpu)
 
 static void print_count(const struct strata_value *value, double unit)
 {
-    value->known ? printf(" %6g%s", value->value / unit, value->confidence < 0.95 ? "?" : " ")
-                 : printf(" %6s ", "-");
+    value->known
+        ? printf(" %6g%s", value->value / unit, value->confidence < 0.95 ? "?" : " ")
+        : printf(" %6s ", "-");
 }
 
 static void print_range(const struct strata_value *value, double unit)
@@ -111,8 +112,8 @@ static void spread(const char *what, const struct strata_value *values, int n, d
             stray = fmax(stray, fabs(values[i].value / median - 1));
             hold += values[i].low <= median && median <= values[i].high;
         }
-    printf("  %-28s median %.4g, at most %.0f%% off, in %d of %d intervals\n", what, median / unit,
-           100 * stray, hold, known);
+    printf("  %-28s median %.4g, at most %.0f%% off, in %d of %d intervals\n", what,
+           median / unit, 100 * stray, hold, known);
 }
 
 static void summarise(const struct run *runs, int n)
@@ -148,7 +149,8 @@ static void summarise(const struct run *runs, int n)
 static int probe_many(const char *what, int n, double budget)
 {
     static struct run runs[MOST_RUNS];
-    printf("\n%s\n%5s %3s %4s %3s | %6s  %6s  %6s  %6s  | capacity, K, line, ways of L2 and L3 | "
+    printf("\n%s\n%5s %3s %4s %3s | %6s  %6s  %6s  %6s  | capacity, K, line, ways of L2 "
+           "and L3 | "
            "memory, cycles\n",
            what, "s", "cpu", "busy", "lev", "L1 K", "line", "ways", "TLB");
     for (int i = 0; i < n; i++) {
@@ -203,7 +205,8 @@ int main(int argc, char **argv)
     runs = runs < MOST_RUNS ? runs : MOST_RUNS;
     int status = probe_many("the machine as it is", runs, budget);
     if (!status && cpus > 1)
-        status = probe_busy("with the last processor busy", cpus - 1, (runs + 3) / 4, budget);
+        status =
+            probe_busy("with the last processor busy", cpus - 1, (runs + 3) / 4, budget);
     if (!status)
         status = probe_busy("with the first processor busy", 0, (runs + 3) / 4, budget);
     peers();

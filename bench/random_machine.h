@@ -43,7 +43,7 @@ static const struct random_shape random_l3_shapes[] = {
     {49152, 12}, {61440, 12}, {65536, 16},
 };
 static const struct random_shape random_l4_shapes[] = {
-    {32768, 16}, {49152, 12}, {65536, 16}, {98304, 24}, {131072, 16}, {131072, 32},
+    {32768, 16}, {49152, 12}, {49152, 24}, {65536, 16}, {65536, 32},
 };
 static const struct random_shape random_tlb_shapes[] = {
     {16, 4}, {16, 0}, {24, 0}, {32, 0},  {32, 4},  {32, 2},  {40, 0},  {48, 0}, {48, 3},

@@ -179,7 +179,7 @@ static inline void score_probe(struct score *score, const struct strata_machine 
     score_tlbs(score, machine, machine->page, 16384, probed);
     if (machine->huge)
         score_tlbs(score, machine, machine->huge,
-                   (double)((UINT64_C(256) << 20) / machine->huge), probed);
+                   (double)((UINT64_C(512) << 20) / machine->huge), probed);
 }
 
 static inline void score_add(struct score *sum, const struct score *score)

@@ -29,7 +29,7 @@ static int gap_control(struct refs *r, const struct ground *g, struct rng *rng)
 
 static int gap_pressed(struct refs *r, const struct ground *g, struct rng *rng)
 {
-    return refs_gap_pressed(r, g, rng, 5, 4 * PAGE, LINE, 8, PAGE);
+    return refs_gap_pressed(r, g, rng, 5, 4 * PAGE, LINE, 8, PAGE, 4 * PAGE);
 }
 
 static int cache(struct refs *r, const struct ground *g, struct rng *rng)
@@ -81,7 +81,7 @@ static const struct generator {
 } generators[] = {
     {"gap", gap, 9, 9, 10, false},
     {"gap control", gap_control, 9, 9, 10, false},
-    {"gap under pressure", gap_pressed, 45, 13, 33, false},
+    {"gap under pressure", gap_pressed, 45, 21, 33, false},
     {"cache", cache, 352, 352, 6, false},
     {"sparse", sparse, 192, 192, 12, false},
     {"tlb", tlb, 30, 30, 10, false},
@@ -291,19 +291,22 @@ static void pressure_is_on_the_inner_set_only(void **state)
 {
     (void)state;
     enum { N = 9, M = 16 };
-    const uint64_t k = 128 << 10, inner = 4 << 10;
+    const uint64_t way = 32 << 10, inner = 4 << 10;
     struct refs refs = {0};
     struct rng rng = {1};
-    assert_int_equal(refs_gap_pressed(&refs, &roomy, &rng, N, k, 0, M, inner), 0);
-    uint64_t start = start_of(&refs);
-    for (size_t i = 0; i < refs.n; i++) {
-        uint64_t at = refs.at[i] - start;
-        bool ring = i % (M + 1) == 0;
-        assert_int_equal(at % inner, 0);
-        assert_int_equal(at % k == 0, ring);
-        assert_true(!ring || at < N * k);
+    for (uint64_t times = 1; times <= 3; times++) {
+        uint64_t k = times * way;
+        assert_int_equal(refs_gap_pressed(&refs, &roomy, &rng, N, k, 0, M, inner, way), 0);
+        uint64_t start = start_of(&refs);
+        for (size_t i = 0; i < refs.n; i++) {
+            uint64_t at = refs.at[i] - start;
+            bool ring = i % (M + 1) == 0;
+            assert_int_equal(at % inner, 0);
+            assert_int_equal(at % way == 0, ring);
+            assert_true(!ring || (at % k == 0 && at < N * k));
+        }
+        assert_places(&refs, N + M);
     }
-    assert_places(&refs, N + M);
     refs_release(&refs);
 }
 
@@ -312,14 +315,23 @@ static void pressure_moves_the_last_and_needs_a_divisor(void **state)
     (void)state;
     struct refs refs = {0};
     struct rng rng = {1};
-    size_t moved = 0;
-    assert_int_equal(refs_gap_pressed(&refs, &roomy, &rng, 9, 64 << 10, 192, 8, PAGE), 0);
+    size_t moved = 0, others = 0;
+    assert_int_equal(
+        refs_gap_pressed(&refs, &roomy, &rng, 9, 64 << 10, 192, 8, PAGE, 64 << 10), 0);
     uint64_t start = start_of(&refs);
-    for (size_t i = 0; i < refs.n; i += 9)
-        moved += (refs.at[i] - start) % (64 << 10) == 192;
+    for (size_t i = 0; i < refs.n; i++) {
+        moved += i % 9 == 0 && (refs.at[i] - start) % (64 << 10) == 192;
+        others += i % 9 && (refs.at[i] - start) % PAGE == 192;
+    }
     assert_int_equal(moved, 1);
-    assert_int_equal(refs_gap_pressed(&refs, &roomy, &rng, 9, 6 << 10, 0, 8, PAGE), -1);
-    assert_int_equal(refs_gap_pressed(&refs, &roomy, &rng, 9, PAGE, 0, 8, PAGE), -1);
+    assert_int_equal(others, 8); /* those that follow it */
+    static const struct {
+        uint64_t k, way;
+    } impossible[] = {{6 << 10, 6 << 10}, {PAGE, PAGE}, {12 << 10, 8 << 10}};
+    for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++)
+        assert_int_equal(refs_gap_pressed(&refs, &roomy, &rng, 9, impossible[i].k, 0, 8,
+                                          PAGE, impossible[i].way),
+                         -1);
     refs_release(&refs);
 }
 

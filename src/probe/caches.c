@@ -19,8 +19,8 @@ enum {
     BLOCK = 8,       /* pages: every TLB known has as many entries */
     GRAIN = 512,     /* bytes: footprints are multiples of this */
     SMALLEST = 1024, /* bytes: the first footprint */
-    PER_OCTAVE = 8,  /* points where the curve rises */
-    LARGE = 4 << 20, /* bytes: from here on half as many */
+    PER_OCTAVE = 16, /* points where the curve rises */
+    LARGE = 4 << 20, /* bytes: from here on a quarter of them */
     LEAST = 24,      /* observations without a new minimum, at footprints up to… */
     SMALL = 1 << 20, /* …this one: luck with the pages counts less among more of them */
     MOST_PASSES = 100,
@@ -223,6 +223,14 @@ static long sweep_feet(struct probing *p, const struct string *string,
     return visited;
 }
 
+static bool visited_any(const struct series *series)
+{
+    for (size_t i = 0; i < series->npoints; i++)
+        if (series->points[i].n)
+            return true;
+    return false;
+}
+
 static int measure(struct probing *p, struct series *series)
 {
     struct string string = {.build = build_cache, .arena = BASE_PAGES};
@@ -234,6 +242,8 @@ static int measure(struct probing *p, struct series *series)
         if (i < 2)
             status = refine(p, series, n);
     }
+    if (p->stopped || !visited_any(series))
+        return status;
     for (int pass = 0; pass < MOST_PASSES && !status; pass++) {
         long visited = sweep_feet(p, &string, series);
         if (visited < 0)
@@ -259,6 +269,10 @@ int probe_caches(struct probing *p)
     status = measure(p, series);
     if (status || p->stopped)
         goto out;
+    if (!visited_any(series)) {
+        note(p, "the time was over before any cache could be looked for");
+        goto out;
+    }
     size_t count = find_edges(series, NULL, edges, &levels, found);
     if (!count) {
         status = out_of_memory(p);

@@ -11,16 +11,17 @@
 #include <string.h>
 
 enum {
-    SKIP = 4,   /* lines */
-    BLOCK = 8,  /* pages */
-    TRIALS = 4, /* at a time, and the time comes three times in a probe */
+    MEMORY_SKIP = 2, /* lines, where as many as there are must be visited */
+    SKIP = 4,        /* lines */
+    BLOCK = 8,       /* pages */
+    TRIALS = 4,      /* at a time, and the time comes three times in a probe */
     MOST_TRIALS = 64,
 };
 
 static int build_sparse(struct probing *p, const struct string *s, double x)
 {
     int status = refs_sparse(&p->refs, &p->runner->ground[s->arena], &p->rng, (uint64_t)x,
-                             SKIP, BLOCK);
+                             s->b, BLOCK);
     p->refs.ramp = s->a; /* what was only prefetched takes room */
     return status;
 }
@@ -40,10 +41,10 @@ static double room(const struct probing *p, const struct strata_probed_cache *ca
 
 /* What translation adds to a visit of a string of so many: the first one in each page may
  * miss in the TLBs. */
-static double translation(const struct probing *p, double visits)
+static double translation(const struct probing *p, double visits, uint64_t skip)
 {
     const struct ground *ground = &p->runner->ground[BASE_PAGES];
-    double in_page = (double)(ground->page / ground->line / SKIP), cost = 0;
+    double in_page = (double)(ground->page / ground->line / skip), cost = 0;
     for (int i = 0; i < p->probed->ntlbs; i++) {
         const struct strata_probed_tlb *tlb = &p->probed->tlbs[i];
         if (tlb->page == ground->page && tlb->entries.known && tlb->penalty_cycles.known &&
@@ -56,9 +57,12 @@ static double translation(const struct probing *p, double visits)
 static struct string plan(const struct probing *p, double visits, bool ramp)
 {
     const struct ground *huge = &p->runner->ground[HUGE_PAGES];
-    bool fits = (double)huge->bytes >= visits * (double)huge->line * SKIP;
-    return (struct string){
-        .build = build_sparse, .arena = fits ? HUGE_PAGES : BASE_PAGES, .a = ramp};
+    uint64_t skip = ramp ? SKIP : MEMORY_SKIP;
+    bool fits = (double)huge->bytes >= visits * (double)(huge->line * skip);
+    return (struct string){.build = build_sparse,
+                           .arena = fits ? HUGE_PAGES : BASE_PAGES,
+                           .a = ramp,
+                           .b = skip};
 }
 
 /* The visits with which a level is measured; that behind the last one is memory. */
@@ -66,17 +70,20 @@ static double visits_of(const struct probing *p, int level)
 {
     const struct strata_probed_cache *cache = &p->probed->caches[level];
     const struct ground *ground = &p->runner->ground[BASE_PAGES];
-    double most = (double)(ground->bytes / ground->line / SKIP);
-    if (level == p->probed->ncaches) /* three times what the last level holds */
-        return floor(level ? fmin(most, 3 * room(p, cache - 1)) : most);
+    double most = (double)(ground->bytes / ground->line / MEMORY_SKIP);
+    if (level == p->probed->ncaches) /* many times what the last level holds */
+        return floor(level ? fmin(most, 6 * room(p, cache - 1)) : most);
     double here = room(p, cache);
-    /* Nearer to what this level holds: of the level before, sets that few pages share still
-     * hold theirs. */
-    return floor(level ? cbrt(room(p, cache - 1) * here * here) : here / 2);
+    if (!level)
+        return floor(here / 2);
+    /* Well above what the level before holds, of which sets that few pages share still hold
+     * theirs, and well below what this one holds. */
+    double before = room(p, cache - 1);
+    return floor(fmax(sqrt(before * here), fmin(2.5 * before, 0.6 * here)));
 }
 
-/* The lower quartile: disturbances make a trial longer, but a dirty clock errs both ways.
- */
+/* Not the least, but one of the least: disturbances and unlucky pages make a trial longer,
+ * but a dirty clock errs both ways. */
 static struct strata_value judge(const struct point *point)
 {
     double sorted[MOST_TRIALS];
@@ -109,7 +116,7 @@ static int measure(struct probing *p, struct series *series, int level)
     if (status)
         return status;
     if (string.arena == BASE_PAGES)
-        cycles = fmax(1, cycles - translation(p, visits));
+        cycles = fmax(1, cycles - translation(p, visits, string.b));
     return point_add(point, cycles) ? out_of_memory(p) : 0;
 }
 

@@ -21,7 +21,7 @@ enum {
     MOST_TRIALS = 16,
     GUESS = 64, /* bytes: where the first cache's line is not known */
     BLOCK = 8,  /* pages */
-    PAIRS = 4,  /* of visits, at each distance */
+    PAIRS = 3,  /* of visits, at each distance */
 };
 
 /* a: bytes that the level holds. x: the stripe. */
@@ -188,7 +188,7 @@ static int effective_line(struct probing *p, struct strata_probed_cache *cache, 
 {
     const struct ground *ground = &p->runner->ground[BASE_PAGES];
     /* More than the level holds, of lines as long as the first level's. */
-    double chunks = floor(1.5 * cache->effective.value / first_line(p)),
+    double chunks = floor(1.25 * cache->effective.value / first_line(p)),
            d = first_line(p) / 2;
     double cycles[2][PAIRS]; /* at d / 2 and at d */
     bool yes = true;

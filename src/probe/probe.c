@@ -99,6 +99,32 @@ static void judge_quiet(struct probing *p, const struct load *before)
              other, 100 * share, p->probed->cpu);
 }
 
+static void give_reason(struct strata_value *value)
+{
+    if (!value->known && !*value->why)
+        *value = unknown("the probe was stopped early");
+}
+
+/* What was not come to has a reason, too. */
+static void give_reasons(struct strata_probed *probed)
+{
+    for (int i = 0; i < probed->ncaches; i++) {
+        struct strata_probed_cache *cache = &probed->caches[i];
+        struct strata_value *const values[] = {
+            &cache->size, &cache->effective,      &cache->line,      &cache->effective_line,
+            &cache->ways, &cache->latency_cycles, &cache->latency_ns};
+        for (size_t j = 0; j < sizeof values / sizeof *values; j++)
+            give_reason(values[j]);
+    }
+    for (int i = 0; i < probed->ntlbs; i++) {
+        struct strata_probed_tlb *tlb = &probed->tlbs[i];
+        struct strata_value *const values[] = {&tlb->entries, &tlb->ways,
+                                               &tlb->penalty_cycles, &tlb->penalty_ns};
+        for (size_t j = 0; j < sizeof values / sizeof *values; j++)
+            give_reason(values[j]);
+    }
+}
+
 int strata_probe(const struct strata_probe_options *options, struct strata_probed *probed,
                  struct strata_error *error)
 {
@@ -129,6 +155,7 @@ int strata_probe(const struct strata_probe_options *options, struct strata_probe
     }
     judge_quiet(&p, &before);
     probed->seconds = runner_clock(p.runner);
+    give_reasons(probed);
     if (p.stopped)
         note(&p, "stopped early: what is missing was not measured");
 out:

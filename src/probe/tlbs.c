@@ -44,10 +44,19 @@ static int build_packed(struct probing *p, const struct string *s, double x)
                        BLOCK);
 }
 
-/* a: pages, 0: half as many as lines. x: lines. */
+/* About half as many pages as lines: a multiple of a power of two, so that a line's page
+ * has the same low bits as in T and it goes into the same set of a virtually indexed cache.
+ */
+static size_t folded_pages(size_t n)
+{
+    size_t unit = n >= 512 ? 64 : n >= 64 ? 8 : 1;
+    return (n / 2 + unit) / unit * unit;
+}
+
+/* x: lines. */
 static int build_folded(struct probing *p, const struct string *s, double x)
 {
-    size_t n = (size_t)x, pages = s->a ? s->a : (n + 1) / 2;
+    size_t n = (size_t)x, pages = folded_pages(n);
     return refs_folded(&p->refs, &p->runner->ground[s->arena], &p->rng, n, pages);
 }
 

@@ -24,15 +24,17 @@ struct level {
     struct strata_probed_cache *cache;
     uint64_t inner; /* way size of the level before */
     size_t inner_ways;
-    double miss; /* what a miss here costs more than a hit */
+    double miss;  /* what a miss here costs more than a hit */
+    uint64_t way; /* the way size that is tried: the pressure keeps off the ring's sets */
 };
 
 /* a: the gap. b: how far the last one is moved. x: how many. */
 static int build_ring(struct probing *p, const struct string *s, double x)
 {
     const struct level *level = s->more;
+    uint64_t way = s->a < level->way ? s->a : level->way;
     return refs_gap_pressed(&p->refs, &p->runner->ground[s->arena], &p->rng, (size_t)x,
-                            s->a, s->b, PRESSURE * level->inner_ways, level->inner);
+                            s->a, s->b, PRESSURE * level->inner_ways, level->inner, way);
 }
 
 /* Two misses a lap, as cycles of a visit: the least that an overflowing set can cost. */
@@ -77,29 +79,43 @@ static int most_fitting(struct probing *p, const struct level *level, uint64_t k
     return 0;
 }
 
-/* Whether the doubled and tripled gap hold as many: those of a way size do. */
+/* Whether just `fitting` locations k apart fit. */
+static int holds(struct probing *p, const struct level *level, uint64_t k, size_t fitting,
+                 bool *yes)
+{
+    struct decision above, below = {.slower = true};
+    int status = misses(p, level, fitting + 1, k, &above);
+    if (!status)
+        status = misses(p, level, fitting, k, &below);
+    *yes =
+        above.slower && !below.slower && above.share >= CLEAR && below.share <= 1 - CLEAR;
+    return status;
+}
+
+/* Whether the doubled and tripled gap hold as many, and the halved one twice as many: that
+ * is so for a way size and for nothing else. */
 static int multiples_agree(struct probing *p, const struct level *level, uint64_t k,
                            size_t fitting, bool *agree)
 {
     const struct ground *ground = &p->runner->ground[HUGE_PAGES];
-    struct decision above, below;
     *agree = true;
+    if (k / 2 > level->inner && k / 2 % level->inner == 0) {
+        int status = holds(p, level, k / 2, 2 * fitting, agree);
+        if (status)
+            return status;
+    }
     for (uint64_t m = 2; m <= 3 && *agree; m++) {
         if ((fitting + PRESSURE * level->inner_ways + 2) * m * k > ground->bytes ||
             ground->page % (m * k))
             continue; /* physical addresses no longer follow */
-        int status = misses(p, level, fitting + 1, m * k, &above);
-        if (!status)
-            status = misses(p, level, fitting, m * k, &below);
+        int status = holds(p, level, m * k, fitting, agree);
         if (status)
             return status;
-        *agree = above.slower && !below.slower;
     }
     return 0;
 }
 
-static int find_gap(struct probing *p, const struct level *level, uint64_t *gap,
-                    struct fit *fit)
+static int find_gap(struct probing *p, struct level *level, uint64_t *gap, struct fit *fit)
 {
     const struct ground *ground = &p->runner->ground[HUGE_PAGES];
     bool agree = false;
@@ -109,6 +125,7 @@ static int find_gap(struct probing *p, const struct level *level, uint64_t *gap,
         if (ground->page % k ||
             (MOST_WAYS + PRESSURE * level->inner_ways + 2) * k > ground->bytes)
             continue;
+        level->way = k;
         int status = most_fitting(p, level, k, fit);
         bool conflict = fit->n <= MOST_WAYS && fit->clear;
         if (!status && conflict)
@@ -129,10 +146,11 @@ static int find_gap(struct probing *p, const struct level *level, uint64_t *gap,
 static int find_line(struct probing *p, const struct level *level, size_t ways, uint64_t k)
 {
     struct strata_probed_cache *cache = level->cache;
+    uint64_t far = level->inner / 2; /* no multiple of it: its others must keep off, too */
     struct string fits = {
-        .build = build_ring, .arena = HUGE_PAGES, .a = k, .b = k / 2, .more = level};
+        .build = build_ring, .arena = HUGE_PAGES, .a = k, .b = far, .more = level};
     double confidence = 1, n = (double)ways + 1;
-    for (uint64_t o = (uint64_t)cache[-1].line.value; o < k / 2 && cache[-1].line.known;
+    for (uint64_t o = (uint64_t)cache[-1].line.value; o < far && cache[-1].line.known;
          o *= 2) {
         struct string moved = {
             .build = build_ring, .arena = HUGE_PAGES, .a = k, .b = o, .more = level};

@@ -86,22 +86,23 @@ int refs_gap_control(struct refs *refs, const struct ground *ground, struct rng 
 }
 
 int refs_gap_pressed(struct refs *refs, const struct ground *ground, struct rng *rng,
-                     size_t n, uint64_t k, uint64_t o, size_t m, uint64_t inner)
+                     size_t n, uint64_t k, uint64_t o, size_t m, uint64_t inner,
+                     uint64_t way)
 {
-    uint64_t start, others = k / inner - 1; /* sets of the larger cache to choose from */
-    if (!others || k % inner || refs_reserve(refs, n * (m + 1)) ||
-        place(ground, rng, (n + m / others + 1) * k + o + sizeof(void *), &start))
+    uint64_t start, others = way / inner - 1; /* sets to choose from */
+    if (!others || way % inner || k % way || refs_reserve(refs, n * (m + 1)) ||
+        place(ground, rng, n * k + (m / others + 1) * way + o + sizeof(void *), &start))
         return -1;
     for (size_t i = 0; i < n; i++)
         refs->at[i] = start + i * k;
     refs->at[n - 1] += o;
     refs_shuffle(refs->at, n, rng);
     for (size_t i = n; i-- > 0;) {
-        uint64_t first = refs->at[i];
+        uint64_t first = refs->at[i], moved = (first - start) % k;
         refs->at[i * (m + 1)] = first;
         for (size_t j = 0; j < m; j++)
             refs->at[i * (m + 1) + 1 + j] =
-                start + (n + j / others) * k + (1 + j % others) * inner;
+                start + n * k + j / others * way + (1 + j % others) * inner + moved;
     }
     refs->n = n * (m + 1);
     return 0;

@@ -46,10 +46,12 @@ int refs_gap_control(struct refs *refs, const struct ground *ground, struct rng 
                      size_t n, uint64_t k);
 
 /* Gap string under pressure: after each of the n locations of G(n, k, o), m others that
- * share its set in a smaller cache whose way size is `inner`, a divisor of k, but not in
- * that with way size k. So what was visited is driven out of the smaller cache at once. */
+ * share its set in a smaller cache whose way size is `inner`, but not in one whose way size
+ * is `way`, a multiple of that and a divisor of k. So what was visited is driven out of the
+ * smaller cache at once, the last one too: its others are moved by o with it. */
 int refs_gap_pressed(struct refs *refs, const struct ground *ground, struct rng *rng,
-                     size_t n, uint64_t k, uint64_t o, size_t m, uint64_t inner);
+                     size_t n, uint64_t k, uint64_t o, size_t m, uint64_t inner,
+                     uint64_t way);
 
 /* Cache-only string C(k): one location in each line of k contiguous bytes, `block` pages
  * at a time (block * page is rounded up to cover a partial end). Misses in a TLB are

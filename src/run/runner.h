@@ -16,7 +16,21 @@
 
 enum arena { BASE_PAGES, HUGE_PAGES, ARENAS };
 
-enum { RAMP = 8 }; /* parts in which a string with a ramp is warmed up */
+enum {
+    RAMP = 8, /* parts in which a string with a ramp is warmed up */
+    LAPS = 8, /* to warm up at the most */
+};
+
+/* A ring is walked until a lap is no longer faster than the one before: a cache with random
+ * replacement, or one that does not trust what is new, takes several laps to hold what it
+ * can. That is seen from the first part of a lap already. */
+#define SAME 0.98
+
+static inline size_t runner_part(size_t n)
+{
+    enum { SHORT = 2048 };
+    return n < SHORT ? n : n / 8 < SHORT ? SHORT : n / 8;
+}
 
 struct runner;
 

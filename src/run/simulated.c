@@ -73,26 +73,40 @@ static double clocked_walk(struct simulated *s, double cycles, size_t visits)
 }
 
 enum {
-    LAP_AGAIN = 1 << 14,   /* rings up to this long are warmed up by one more lap */
     FEW_VISITS = 1 << 11,  /* of short rings, several laps are measured */
     MANY_VISITS = 1 << 15, /* of long rings, a part */
 };
+
+/* Walks in laps until they no longer get faster (runner.h). */
+static void warm_up(struct simulated *s, uint64_t base, const struct refs *refs)
+{
+    size_t part = runner_part(refs->n);
+    double before = INFINITY;
+    for (size_t i = 1; refs->ramp && i < RAMP; i++)
+        sim_chase(s->sim, base, refs->at, refs->n * i / RAMP);
+    for (int lap = 0; lap < LAPS; lap++) {
+        double now = (double)sim_chase(s->sim, base, refs->at, part);
+        if (now > SAME * before)
+            break;
+        sim_chase(s->sim, base, refs->at + part, refs->n - part);
+        before = now;
+    }
+}
 
 static int simulated_walk(struct runner *runner, enum arena arena, const struct refs *refs,
                           struct trial *trial)
 {
     struct simulated *s = (struct simulated *)runner;
     uint64_t base = s->base[arena], cycles = 0;
-    size_t visits = 0;
-    for (size_t i = 1; refs->ramp && i < RAMP; i++)
-        sim_chase(s->sim, base, refs->at, refs->n * i / RAMP);
-    for (int lap = 0; lap < (refs->n <= LAP_AGAIN ? 2 : 1); lap++)
-        sim_chase(s->sim, base, refs->at, refs->n);
-    do {
-        size_t n = refs->n < MANY_VISITS ? refs->n : MANY_VISITS;
-        cycles += sim_chase(s->sim, base, refs->at, n);
-        visits += n;
-    } while (visits < FEW_VISITS);
+    size_t part = runner_part(refs->n), visits = 0;
+    warm_up(s, base, refs);
+    /* On with the lap that the warming up left, then as many as it takes. */
+    if (part < refs->n) {
+        visits = refs->n - part < MANY_VISITS ? refs->n - part : MANY_VISITS;
+        cycles = sim_chase(s->sim, base, refs->at + part, visits);
+    }
+    for (; visits < FEW_VISITS; visits += refs->n)
+        cycles += sim_chase(s->sim, base, refs->at, refs->n);
     runner->visits += visits + refs->n;
     trial->disturbed = false;
     trial->cycles =

@@ -58,23 +58,36 @@ static double timed_chase(void **p, size_t n)
 
 enum {
     RUNS = 3,              /* the shortest of so many counts */
-    LAP_AGAIN = 1 << 16,   /* rings up to this long are walked once more before the clock */
     FIRST_VISITS = 1 << 9, /* then doubled until the clock is good enough */
     LONG_VISITS = 1 << 13, /* of a long ring: short stretches of it differ too much */
 };
+
+/* Walks in laps until they no longer get faster (runner.h). Returns where it stands. */
+static void *warm_up(void *first, const struct refs *refs)
+{
+    size_t part = runner_part(refs->n);
+    void *p = first;
+    double before = INFINITY;
+    for (size_t i = 1; refs->ramp && i < RAMP; i++)
+        chase(first, refs->n * i / RAMP);
+    for (int lap = 0; lap < LAPS; lap++) {
+        double now = timed_chase(&p, part);
+        if (now > SAME * before)
+            break;
+        before = now;
+        p = chase(p, refs->n - part);
+    }
+    return p;
+}
 
 static int timing_walk(struct runner *runner, enum arena arena, const struct refs *refs,
                        struct trial *trial)
 {
     struct timing *timing = (struct timing *)runner;
-    void *p = lay_out(timing->memory[arena], refs), *first = p;
+    void *p = warm_up(lay_out(timing->memory[arena], refs), refs);
     size_t visits = refs->n < LONG_VISITS ? FIRST_VISITS : LONG_VISITS;
     double ns;
 
-    for (size_t i = 1; refs->ramp && i < RAMP; i++)
-        chase(first, refs->n * i / RAMP);
-    if (refs->ramp || refs->n <= LAP_AGAIN)
-        p = chase(first, refs->n);
     while ((ns = timed_chase(&p, visits)) < timing->shortest_ns / 2 &&
            visits < SIZE_MAX / 2) {
         runner->visits += visits;
