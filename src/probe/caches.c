@@ -223,6 +223,19 @@ static long sweep_feet(struct probing *p, const struct string *string,
     return visited;
 }
 
+static int sweep_all_feet(struct probing *p, const struct string *string,
+                          struct series *series)
+{
+    for (int pass = 0; pass < MOST_PASSES; pass++) {
+        long visited = sweep_feet(p, string, series);
+        if (visited < 0)
+            return p->error->status;
+        if (!visited || !time_left(p, (double)(pass + 1) / MOST_PASSES))
+            break;
+    }
+    return 0;
+}
+
 static bool visited_any(const struct series *series)
 {
     for (size_t i = 0; i < series->npoints; i++)
@@ -244,50 +257,53 @@ static int measure(struct probing *p, struct series *series)
     }
     if (p->stopped || !visited_any(series))
         return status;
-    for (int pass = 0; pass < MOST_PASSES && !status; pass++) {
-        long visited = sweep_feet(p, &string, series);
-        if (visited < 0)
-            return p->error->status;
-        if (!visited || !time_left(p, (double)(pass + 1) / MOST_PASSES))
-            break;
+    return status ? status : sweep_all_feet(p, &string, series);
+}
+
+/* What the observations so far say. */
+static int conclude(struct probing *p, struct series *series)
+{
+    struct edge edges[MAX_LEVELS];
+    struct levels levels;
+    struct density *found = malloc(sizeof *found);
+    size_t count = found ? find_edges(series, NULL, edges, &levels, found) : 0;
+    int before = p->probed->ncaches, now = (int)fmin((double)count - 1, STRATA_MAX_CACHES);
+    if (count && (!before || before == now)) {
+        keep_findings(series, &levels, found);
+        p->probed->ncaches = now;
+        for (int i = 0; i < now; i++)
+            p->probed->caches[i].level = i + 1;
+        set_effective(p, series, &levels, edges);
     }
-    return status;
+    free(found);
+    return count ? 0 : out_of_memory(p);
 }
 
 int probe_caches(struct probing *p)
 {
-    struct edge edges[MAX_LEVELS];
-    struct levels levels;
     static const char title[] = "cache-only string";
     struct series *series = dataset_add(p->probed->data, "cache", title, "bytes", "cycles");
-    struct density *found = malloc(sizeof *found);
-    int status = STRATA_FAILED;
-    if (!series || !found) {
-        out_of_memory(p);
-        goto out;
-    }
-    status = measure(p, series);
+    int status = series ? measure(p, series) : out_of_memory(p);
     if (status || p->stopped)
-        goto out;
+        return status;
     if (!visited_any(series)) {
         note(p, "the time was over before any cache could be looked for");
-        goto out;
+        return 0;
     }
-    size_t count = find_edges(series, NULL, edges, &levels, found);
-    if (!count) {
-        status = out_of_memory(p);
-        goto out;
-    }
-    keep_findings(series, &levels, found);
     if (late(p))
-        note(
-            p,
-            "the time was over before all footprints were tried: there may be more levels");
-    p->probed->ncaches = (int)fmin((double)count - 1, STRATA_MAX_CACHES);
-    for (int i = 0; i < p->probed->ncaches; i++)
-        p->probed->caches[i].level = i + 1;
-    set_effective(p, series, &levels, edges);
-out:
-    free(found);
-    return status;
+        note(p, "the time was over before all footprints were tried: there may be more "
+                "levels");
+    return conclude(p, series);
+}
+
+/* A neighbour takes away room for a while, but adds none: what is usable is looked for
+ * again at other times. The number of levels stays: other parts have built on it. */
+int probe_caches_again(struct probing *p)
+{
+    struct string string = {.build = build_cache, .arena = BASE_PAGES};
+    struct series *series = dataset_find(p->probed->data, "cache");
+    if (!series || !p->probed->ncaches || !time_left(p, 0))
+        return 0;
+    int status = sweep_all_feet(p, &string, series);
+    return status || p->stopped ? status : conclude(p, series);
 }

@@ -92,7 +92,9 @@ static struct strata_value judge(const struct point *point)
         return unknown(no_time);
     memcpy(sorted, point->y, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, by_value);
-    return known(sorted[n / 8], sorted[0], sorted[n - 1], 1 - exp2(1 - (double)n));
+    /* As far below as the others are above: the next time it may be the other way. */
+    double value = sorted[n / 8], low = value * value / sorted[n - 1];
+    return known(value, fmin(low, sorted[0]), sorted[n - 1], 1 - exp2(1 - (double)n));
 }
 
 /* Whether all the trials so far gave the same to the cycle: no more will tell anything. */

@@ -25,12 +25,14 @@ static const struct part {
     int (*run)(struct probing *p);
     double until; /* share of the budget used when it ends */
 } parts[] = {
-    {"first cache", probe_gap, 0.15},       {"caches", probe_caches, 0.45},
-    {"first cache", probe_gap_again, 0.50}, {"TLBs", base_tlbs, 0.65},
-    {"huge-page TLBs", huge_tlbs, 0.70},    {"first cache", probe_gap_again, 0.74},
-    {"lines", probe_lines, 0.80},           {"TLBs", probe_tlbs_again, 0.81},
-    {"latencies", probe_latencies, 0.85},   {"lines", probe_effective_lines, 0.90},
-    {"TLBs", probe_tlbs_again, 0.91},       {"associativity", probe_ways, 0.95},
+    {"first cache", probe_gap, 0.15},       {"caches", probe_caches, 0.40},
+    {"first cache", probe_gap_again, 0.44}, {"TLBs", base_tlbs, 0.58},
+    {"huge-page TLBs", huge_tlbs, 0.62},    {"caches", probe_caches_again, 0.68},
+    {"first cache", probe_gap_again, 0.70}, {"lines", probe_lines, 0.76},
+    {"TLBs", probe_tlbs_again, 0.78},       {"latencies", probe_latencies, 0.81},
+    {"lines", probe_effective_lines, 0.85}, {"TLBs", probe_tlbs_again, 0.87},
+    {"latencies", probe_latencies, 0.89},   {"associativity", probe_ways, 0.91},
+    {"caches", probe_caches_again, 0.93},   {"latencies", probe_latencies, 0.95},
     {"TLBs", probe_tlbs_again, 0.96},       {"lines", judge_lines, 0.96},
 };
 

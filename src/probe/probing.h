@@ -106,6 +106,7 @@ double separation(const double *low, const double *high, size_t n);
 int probe_gap(struct probing *p);
 int probe_gap_again(struct probing *p);
 int probe_caches(struct probing *p);
+int probe_caches_again(struct probing *p);
 int probe_latencies(struct probing *p);
 int probe_lines(struct probing *p);
 int probe_effective_lines(struct probing *p);

@@ -29,6 +29,8 @@ enum {
     SKIP = 4,    /* lines */
 };
 
+#define SURE 0.95
+
 /* a: lines in a page. x: pages. */
 static int build_spread(struct probing *p, const struct string *s, double x)
 {
@@ -241,7 +243,7 @@ static int settle_entries(struct probing *p, enum arena arena, const struct rise
     struct strata_value again;
     double other;
     int status = find_entries(p, arena, rise, inner, entries, slope);
-    for (int i = 0; i < 2 && !status && entries->confidence < 0.95 && time_left(p, 0);
+    for (int i = 0; i < 2 && !status && entries->confidence < SURE && time_left(p, 0);
          i++) {
         status = find_entries(p, arena, rise, inner, &again, &other);
         if (status || again.confidence < entries->confidence ||
@@ -343,14 +345,11 @@ static bool steep(const struct strata_probed_tlb *tlb, double slope)
     return slope <= 2.5 * expected + 2 && slope >= expected / 2.5 - 2;
 }
 
-static int add_tlb(struct probing *p, enum arena arena, int level, const struct rise *rise,
-                   double inner)
+/* Entries and ways of the level that a rise shows; `inner` are those of the level before.
+ */
+static int find_size(struct probing *p, enum arena arena, const struct rise *rise,
+                     double inner, struct strata_probed_tlb *tlb)
 {
-    struct strata_probed *probed = p->probed;
-    struct strata_probed_tlb *tlb = &probed->tlbs[probed->ntlbs++];
-    memset(tlb, 0, sizeof *tlb);
-    tlb->level = level;
-    tlb->page = p->runner->ground[arena].page;
     double slope;
     int status = settle_entries(p, arena, rise, inner, &tlb->entries, &slope);
     if (!status)
@@ -365,6 +364,17 @@ static int add_tlb(struct probing *p, enum arena arena, int level, const struct 
             "pages side by side do not fill its sets evenly: it is skewed or hashed");
     }
     return status;
+}
+
+static int add_tlb(struct probing *p, enum arena arena, int level, const struct rise *rise,
+                   double inner)
+{
+    struct strata_probed *probed = p->probed;
+    struct strata_probed_tlb *tlb = &probed->tlbs[probed->ntlbs++];
+    memset(tlb, 0, sizeof *tlb);
+    tlb->level = level;
+    tlb->page = p->runner->ground[arena].page;
+    return find_size(p, arena, rise, inner, tlb);
 }
 
 static int add_penalties(struct probing *p, enum arena arena,
@@ -383,30 +393,58 @@ static int add_penalties(struct probing *p, enum arena arena,
     return 0;
 }
 
-/* A neighbour that shares a TLB takes entries away, but not all the time: so, now and then,
- * whether one more page does not fit after all. This can be told of one that is fully
+/* Whether one more page fits after all. This can be told of a TLB that is fully
  * associative: with sets, the next page alone costs too little to be sure in a noise. */
+static int find_more(struct probing *p, enum arena arena, struct strata_probed_tlb *tlb)
+{
+    struct string spread = {.build = build_spread, .arena = arena, .a = 1};
+    struct string folded = {.build = build_folded, .arena = arena};
+    for (double next = tlb->entries.value + 1; time_left(p, 0); next++) {
+        struct decision d;
+        int status = decide_slower(p, &spread, next, &folded, next,
+                                   tlb->penalty_cycles.value / 4, &d);
+        if (status)
+            return status;
+        if (d.slower || d.confidence < SURE)
+            break;
+        tlb->entries = tlb->ways = known(next, next, next, d.confidence);
+    }
+    return 0;
+}
+
+/* Where the first search was not sure, another one, from what it found: the surer or else
+ * the larger number counts. */
+static int find_anew(struct probing *p, enum arena arena, struct strata_probed_tlb *tlb)
+{
+    struct strata_probed_tlb again = *tlb;
+    struct rise rise = {tlb->entries.low, fmax(tlb->entries.high, 1.5 * tlb->entries.value),
+                        tlb->penalty_cycles.value};
+    int status = find_size(p, arena, &rise, 0, &again);
+    if (!status && again.entries.known &&
+        (again.entries.confidence > tlb->entries.confidence ||
+         (again.entries.confidence == tlb->entries.confidence &&
+          again.entries.value > tlb->entries.value)))
+        *tlb = again;
+    return status;
+}
+
+/* A neighbour that shares a TLB takes entries away, but not all the time: so the first
+ * level, which is the one that it disturbs, is looked at again now and then. */
 int probe_tlbs_again(struct probing *p)
 {
     for (int i = 0; i < p->probed->ntlbs; i++) {
         struct strata_probed_tlb *tlb = &p->probed->tlbs[i];
         enum arena arena = tlb->page == p->probed->page ? BASE_PAGES : HUGE_PAGES;
-        struct string spread = {.build = build_spread, .arena = arena, .a = 1};
-        struct string folded = {.build = build_folded, .arena = arena};
-        if (!tlb->entries.known || !tlb->ways.known || !tlb->penalty_cycles.known ||
-            tlb->ways.value != tlb->entries.value)
+        if (tlb->level > 1 || !tlb->entries.known || !tlb->penalty_cycles.known ||
+            !time_left(p, 0))
             continue;
-        double inner = tlb->level > 1 ? tlb[-1].penalty_cycles.value : 0;
-        for (double next = tlb->entries.value + 1; time_left(p, 0); next++) {
-            struct decision d;
-            int status = decide_slower(p, &spread, next, &folded, next,
-                                       (tlb->penalty_cycles.value - inner) / 4, &d);
-            if (status)
-                return status;
-            if (d.slower || d.confidence < 0.95)
-                break;
-            tlb->entries = tlb->ways = known(next, next, next, d.confidence);
-        }
+        int status = 0;
+        if (tlb->entries.confidence < SURE)
+            status = find_anew(p, arena, tlb);
+        else if (tlb->ways.known && tlb->ways.value == tlb->entries.value)
+            status = find_more(p, arena, tlb);
+        if (status)
+            return status;
     }
     return 0;
 }

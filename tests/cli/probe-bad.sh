@@ -9,7 +9,8 @@ cp "$root/machines/arm926ej-s.machine" "$work/m.machine"
 mkdir "$work/folder"
 
 # Options.
-fails 2 '--budget 0: it must be a number from 0.1' probe --budget 0
+fails 2 '--budget 0: it must be a number from 1 to 3600' probe --budget 0
+fails 2 '--budget 0.9: it must be' probe --budget 0.9
 fails 2 '--budget -1: it must be' probe --budget -1
 fails 2 '--budget nan: it must be' probe --budget nan
 fails 2 '--budget 1e9: it must be' probe --budget 1e9
