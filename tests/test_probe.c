@@ -44,8 +44,9 @@ static const char growing_lines[] =
 static const struct strata_noise dirty = {
     .jitter = 0.02, .spikes = 0.01, .spike_cycles = 50000, .timer_ns = 1000};
 
-/* What is probed. Other seeds on other machines, so that luck with one shows. Sanitizers are
- * slow and look for other things than right answers: the first two are enough for them. */
+/* What is probed. Other seeds on other machines, so that luck with one shows. Sanitizers
+ * are slow and look for other things than right answers: the first two are enough for them.
+ */
 static const struct probed_case {
     const char *file, *text;
     bool dirty;
@@ -54,8 +55,6 @@ static const struct probed_case {
     {"few-large-pages", few_large_pages, false, 1},
     {"growing-lines", growing_lines, true, 5},
 #ifndef __SANITIZE_ADDRESS__
-    {"few-large-pages", few_large_pages, true, 2},
-    {"machines/arm926ej-s.machine", NULL, false, 3},
     {"machines/arm926ej-s.machine", NULL, true, 4},
     {"machines/ibm-cell-ps3.machine", NULL, false, 6},
 #endif

@@ -74,17 +74,18 @@ void smooth(const double *x, const double *y, double *smoothed, size_t n, double
 static void add_bump(double *bins, size_t nbins, double low, double step, double sigma,
                      double at, double weight)
 {
-    for (size_t b = 0; b < nbins; b++) {
+    double first = ceil((at - FAR * sigma - low) / step);
+    double last = floor((at + FAR * sigma - low) / step);
+    for (size_t b = (size_t)fmax(0, first); b < nbins && (double)b <= last; b++) {
         double d = (low + (double)b * step - at) / sigma;
-        if (fabs(d) < FAR)
-            bins[b] += weight * exp(-d * d / 2);
+        bins[b] += weight * exp(-d * d / 2);
     }
 }
 
 void density(const double *x, const double *y, size_t n, double low, double high,
              double *bins, size_t nbins, double width)
 {
-    enum { PIECES = 16 }; /* of the line between two points */
+    enum { PIECES = 4 }; /* of the line between two points */
     double step = (high - low) / (double)(nbins - 1), sigma = width / FULL_WIDTH;
     memset(bins, 0, nbins * sizeof *bins);
     for (size_t i = 0; i + 1 < n; i++)
@@ -275,8 +276,34 @@ static int fit_peaks(const double *x, const double *y, size_t n,
     return status;
 }
 
+/* Leaves out the lowest peaks until there are at most `most`. */
+static void keep_peaks(struct density *found, size_t most)
+{
+    while (found->npeaks > most) {
+        size_t lowest = 0;
+        double least = INFINITY, step = (found->high - found->low) / (DENSITY_BINS - 1);
+        for (size_t i = 0; i < found->npeaks; i++) {
+            double height =
+                found->bins[(size_t)round((found->peaks[i] - found->low) / step)];
+            if (height < least) {
+                least = height;
+                lowest = i;
+            }
+        }
+        found->npeaks--;
+        memmove(&found->peaks[lowest], &found->peaks[lowest + 1],
+                (found->npeaks - lowest) * sizeof *found->peaks);
+    }
+}
+
 int find_levels(const double *x, const double *y, size_t n, struct levels *levels,
                 struct density *found)
+{
+    return find_most_levels(x, y, n, MAX_LEVELS, levels, found);
+}
+
+int find_most_levels(const double *x, const double *y, size_t n, size_t most,
+                     struct levels *levels, struct density *found)
 {
     struct density own;
     struct density *d = found ? found : &own;
@@ -291,6 +318,7 @@ int find_levels(const double *x, const double *y, size_t n, struct levels *level
         iso[i] = exp2(iso[i]);
     if (!count_levels(x, iso, n, d))
         goto out;
+    keep_peaks(d, most);
     log2_all(iso, iso, n);
     status = fit_peaks(x, iso, n, d, levels);
     for (size_t i = 0; !status && i < levels->n; i++)

@@ -77,4 +77,8 @@ size_t count_levels(const double *x, const double *y, size_t n, struct density *
 int find_levels(const double *x, const double *y, size_t n, struct levels *levels,
                 struct density *found);
 
+/* The same with at most so many levels: those with the highest peaks. */
+int find_most_levels(const double *x, const double *y, size_t n, size_t most,
+                     struct levels *levels, struct density *found);
+
 #endif

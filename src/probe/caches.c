@@ -101,15 +101,15 @@ struct edge {
 
 /* The edges of all levels in one (sub-)sample; `most` is the number of levels to fit, 0 to
  * find it. Returns the number of plateaus, 0 when out of memory. */
-static size_t find_edges(const struct series *series, struct rng *half, struct edge *edges,
-                         struct levels *levels, struct density *found)
+static size_t find_edges(const struct series *series, struct rng *half, size_t most,
+                         struct edge *edges, struct levels *levels, struct density *found)
 {
     struct curve curve;
     size_t count = 0;
     if (series_curve(series, half, &curve))
         return 0;
     if (curve.n && !isotonic(curve.y, NULL, curve.n) &&
-        !find_levels(curve.x, curve.y, curve.n, levels, found)) {
+        !find_most_levels(curve.x, curve.y, curve.n, most, levels, found)) {
         count = levels->n;
         for (size_t i = 0; i + 1 < count; i++) {
             edges[i].effective = curve.x[levels->plateau[i].last];
@@ -146,39 +146,58 @@ static double typical(const struct series *series, double most, double middle)
     return at;
 }
 
-/* Effective capacities with their intervals: all analyses of halves that found as many
- * levels vote. The lower end is also what a program typically gets. */
-static void set_effective(struct probing *p, const struct series *series,
-                          const struct levels *fit, const struct edge *whole)
-{
-    size_t count = fit->n;
+/* The analysis of one half of the observations. */
+struct half {
+    size_t count; /* plateaus */
     struct edge edges[MAX_LEVELS];
-    double low[MAX_LEVELS][HALVES], high[MAX_LEVELS][HALVES];
+};
+
+static void analyse_halves(struct probing *p, const struct series *series,
+                           struct half *halves)
+{
     struct levels levels;
-    size_t same = 0;
     struct rng rng = {p->rng.state};
     for (size_t h = 0; h < HALVES; h++)
-        if (find_edges(series, &rng, edges, &levels, NULL) == count) {
-            for (size_t i = 0; i + 1 < count; i++) {
-                low[i][same] = edges[i].effective;
-                high[i][same] = edges[i].half;
-            }
-            same++;
-        }
-    for (size_t i = 0; i + 1 < count; i++) {
+        halves[h].count =
+            find_edges(series, &rng, MAX_LEVELS, halves[h].edges, &levels, NULL);
+}
+
+/* The number of levels that most halves show: a disturbance makes one more where it lasts,
+ * but not in every half. */
+static size_t likely_levels(const struct half *halves)
+{
+    size_t votes[MAX_LEVELS + 1] = {0}, best = 0;
+    for (size_t h = 0; h < HALVES; h++)
+        votes[halves[h].count]++;
+    for (size_t i = 1; i <= MAX_LEVELS; i++)
+        best = votes[i] > votes[best] ? i : best;
+    return best ? best : MAX_LEVELS;
+}
+
+/* Effective capacities with their intervals: all halves that show as many levels vote. The
+ * lower end is also what a program typically gets. */
+static void set_effective(struct probing *p, const struct series *series,
+                          const struct levels *fit, const struct edge *whole,
+                          const struct half *halves)
+{
+    double low[HALVES], high[HALVES];
+    for (size_t i = 0; i + 1 < fit->n; i++) {
         double middle = sqrt(fit->plateau[i].height * fit->plateau[i + 1].height);
-        double from = typical(series, whole[i].effective, middle);
-        double to = fmax(whole[i].effective, whole[i].half);
+        double value = whole[i].effective, from = typical(series, value, middle);
+        double to = fmax(value, whole[i].half);
+        size_t same = 0;
+        for (size_t h = 0; h < HALVES; h++)
+            if (halves[h].count == fit->n) {
+                low[same] = halves[h].edges[i].effective;
+                high[same++] = halves[h].edges[i].half;
+            }
         if (same) {
-            from = fmin(from, quantile(low[i], same, 0.025));
-            to = fmax(to, quantile(high[i], same, 0.975));
+            from = fmin(from, quantile(low, same, 0.025));
+            to = fmax(to, quantile(high, same, 0.975));
         }
-        /* Where trials disagree by a factor, they may do so to the other side the next
-         * time. */
-        double value = whole[i].effective;
+        double factor = spread_factor(value, from, to);
         p->probed->caches[i].effective =
-            known(value, fmin(from, value * value / to), fmax(to, value * value / from),
-                  agreement(same, HALVES));
+            known(value, value / factor, value * factor, agreement(same, HALVES));
     }
 }
 
@@ -206,7 +225,7 @@ static long sweep_feet(struct probing *p, const struct string *string,
     struct edge edges[MAX_LEVELS];
     struct levels levels;
     long visited = 0;
-    size_t count = find_edges(series, NULL, edges, &levels, NULL);
+    size_t count = find_edges(series, NULL, MAX_LEVELS, edges, &levels, NULL);
     if (!count) {
         out_of_memory(p);
         return -1;
@@ -265,16 +284,22 @@ static int conclude(struct probing *p, struct series *series)
 {
     struct edge edges[MAX_LEVELS];
     struct levels levels;
+    struct half *halves = calloc(HALVES, sizeof *halves);
     struct density *found = malloc(sizeof *found);
-    size_t count = found ? find_edges(series, NULL, edges, &levels, found) : 0;
+    size_t count = 0;
+    if (halves && found) {
+        analyse_halves(p, series, halves);
+        count = find_edges(series, NULL, likely_levels(halves), edges, &levels, found);
+    }
     int before = p->probed->ncaches, now = (int)fmin((double)count - 1, STRATA_MAX_CACHES);
     if (count && (!before || before == now)) {
         keep_findings(series, &levels, found);
         p->probed->ncaches = now;
         for (int i = 0; i < now; i++)
             p->probed->caches[i].level = i + 1;
-        set_effective(p, series, &levels, edges);
+        set_effective(p, series, &levels, edges, halves);
     }
+    free(halves);
     free(found);
     return count ? 0 : out_of_memory(p);
 }

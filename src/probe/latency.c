@@ -14,7 +14,7 @@ enum {
     MEMORY_SKIP = 2, /* lines, where as many as there are must be visited */
     SKIP = 4,        /* lines */
     BLOCK = 8,       /* pages */
-    TRIALS = 4,      /* at a time, and the time comes three times in a probe */
+    TRIALS = 6,      /* at a time, and the time comes three times in a probe */
     MOST_TRIALS = 64,
 };
 
@@ -92,9 +92,9 @@ static struct strata_value judge(const struct point *point)
         return unknown(no_time);
     memcpy(sorted, point->y, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, by_value);
-    /* As far below as the others are above: the next time it may be the other way. */
-    double value = sorted[n / 8], low = value * value / sorted[n - 1];
-    return known(value, fmin(low, sorted[0]), sorted[n - 1], 1 - exp2(1 - (double)n));
+    double value = sorted[n / 8], high = sorted[n * 3 / 4];
+    double factor = spread_factor(value, sorted[0], fmax(value, high));
+    return known(value, value / factor, value * factor, 1 - exp2(1 - (double)n));
 }
 
 /* Whether all the trials so far gave the same to the cycle: no more will tell anything. */

@@ -25,15 +25,16 @@ static const struct part {
     int (*run)(struct probing *p);
     double until; /* share of the budget used when it ends */
 } parts[] = {
-    {"first cache", probe_gap, 0.15},       {"caches", probe_caches, 0.40},
-    {"first cache", probe_gap_again, 0.44}, {"TLBs", base_tlbs, 0.58},
-    {"huge-page TLBs", huge_tlbs, 0.62},    {"caches", probe_caches_again, 0.68},
-    {"first cache", probe_gap_again, 0.70}, {"lines", probe_lines, 0.76},
-    {"TLBs", probe_tlbs_again, 0.78},       {"latencies", probe_latencies, 0.81},
-    {"lines", probe_effective_lines, 0.85}, {"TLBs", probe_tlbs_again, 0.87},
-    {"latencies", probe_latencies, 0.89},   {"associativity", probe_ways, 0.91},
-    {"caches", probe_caches_again, 0.93},   {"latencies", probe_latencies, 0.95},
-    {"TLBs", probe_tlbs_again, 0.96},       {"lines", judge_lines, 0.96},
+    {"first cache", probe_gap, 0.14},       {"caches", probe_caches, 0.38},
+    {"first cache", probe_gap_again, 0.41}, {"TLBs", base_tlbs, 0.55},
+    {"huge-page TLBs", huge_tlbs, 0.58},    {"caches", probe_caches_again, 0.64},
+    {"first cache", probe_gap_again, 0.66}, {"lines", probe_lines, 0.71},
+    {"TLBs", probe_tlbs_again, 0.73},       {"latencies", probe_latencies, 0.76},
+    {"lines", probe_effective_lines, 0.80}, {"TLBs", probe_tlbs_again, 0.82},
+    {"latencies", probe_latencies, 0.84},   {"first cache", probe_gap_again, 0.85},
+    {"associativity", probe_ways, 0.86},    {"caches", probe_caches_again, 0.87},
+    {"latencies", probe_latencies, 0.89},   {"TLBs", probe_tlbs_again, 0.90},
+    {"lines", judge_lines, 0.90},
 };
 
 enum {

@@ -78,6 +78,9 @@ int series_curve(const struct series *series, struct rng *half, struct curve *cu
 /* Answers. */
 extern const char no_time[]; /* a reason */
 struct strata_value known(double value, double low, double high, double confidence);
+/* How far another run may lie off, as a factor to both sides, if this one's trials lie
+ * between low and high: the difference of two runs spreads by the root of two more. */
+double spread_factor(double value, double low, double high);
 struct strata_value in_ns(const struct probing *p, struct strata_value cycles);
 struct strata_value unknown(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void note(struct probing *p, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -27,7 +27,7 @@ void begin_part(struct probing *p, const char *what, double until)
 }
 
 /* Of the budget: what comes after the last measurement needs the rest. */
-#define HARD 0.96
+#define HARD 0.92
 
 bool time_left(struct probing *p, double done)
 {
@@ -206,6 +206,11 @@ struct strata_value known(double value, double low, double high, double confiden
 {
     return (struct strata_value){
         .known = true, .value = value, .low = low, .high = high, .confidence = confidence};
+}
+
+double spread_factor(double value, double low, double high)
+{
+    return pow(fmax(high / value, value / low), M_SQRT2);
 }
 
 struct strata_value in_ns(const struct probing *p, struct strata_value cycles)

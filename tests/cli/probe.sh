@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
 #
-# strata probe on a small simulated machine without noise: what it prints, every file that
-# it writes, and that the same seed gives the same measurements.
+# strata probe on a small simulated machine without noise, whose large pages make it quick:
+# what it prints, every file that it writes, and that the same seed gives the same
+# measurements.
 . tests/cli/lib.sh
 
 cat >"$work/t.machine" <<'END'
 [machine]
 name      = Test machine
-page      = 4K
+page      = 64K
 frequency = 1000M
-mapping   = random
+mapping   = contiguous
 [cache L1d]
 level     = 1
 kind      = data
@@ -21,9 +22,9 @@ latency   = 3
 [cache L2]
 level     = 2
 kind      = unified
-size      = 256K
+size      = 160K
 line      = 64
-ways      = 8
+ways      = 5
 latency   = 12
 [tlb L1d]
 level     = 1
@@ -49,7 +50,7 @@ found=$work/found.json
 check 'standard output is one JSON document' [ "$(jq -s length "$found")" = 1 ]
 check 'schema and provenance' is '.schema == "strata.machine/1" and .name == "Test machine"
     and .source == "sim" and .method == "timing" and .seed == 7 and .cpu == null
-    and .page == 4096' "$found"
+    and .page == 65536' "$found"
 check 'the first cache, exactly' is '.caches[0] | .level == 1 and .kind == "data"
     and .size == 24576 and .effective == 24576 and .line == 64 and .ways == 6
     and .latency_cycles == 3 and .latency_ns == 3' "$found"
@@ -62,10 +63,10 @@ check 'confidence is a share' is '[.. | .confidence? | numbers | . >= 0 and . <=
 check 'every null has a reason' is '[.caches[], .tlbs[], .memory | . as $o | to_entries[]
     | select(.value == null and .key != "confidence")
     | $o.why[.key | sub("_range$"; "")] | strings | length > 0] | all' "$found"
-check 'the first TLB, exactly' is '.tlbs[0] | .level == 1 and .page == 4096
+check 'the first TLB, exactly' is '.tlbs[0] | .level == 1 and .page == 65536
     and .entries == 48 and .ways == 48' "$found"
 check 'claims are those of the file' is '.claims | length == 1 and .[0].by == "file"
-    and .[0].caches[1].size == 262144 and .[0].tlbs[0].entries == 48' "$found"
+    and .[0].caches[1].size == 163840 and .[0].tlbs[0].entries == 48' "$found"
 
 check 'the header defines the first cache' grep -qx '#define STRATA_L1D_EFFECTIVE 24576' \
     "$work/m.h"
@@ -90,7 +91,7 @@ run probe --machine s.machine --seed 7 --plot p.png --data full.csv
 check 'a full disk is exit status 1' [ $status -eq 1 ]
 check 'and is said' grep -q '^strata: full.csv: cannot write: No space left' "$work/err"
 check 'the saved machine has the same first cache' grep -q \
-    '^  L1 data  *24K  24K .* 64  *6  *3 cycles  *3.0 ns$' "$work/out"
+    '^  L1 data  *24K  .* 64  *6  *3 cycles  *3.0 ns$' "$work/out"
 check 'what was found is printed' grep -q '^  memory  .* cycles .* ns$' "$work/out"
 check 'what was written is said' grep -qx 'saved   p.png' "$work/out"
 check 'no picture in a file' [ "$(grep -c '^ *cycles' "$work/out")" -eq 0 ]
