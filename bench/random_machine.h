@@ -183,7 +183,7 @@ static inline void random_caches(struct rng *rng, struct strata_machine *m)
     random_l1(rng, m);
     for (uint32_t level = 2; level <= levels; level++) {
         /* with a fourth level, the third leaves room for it */
-        uint64_t high = level == 3 && levels == 4 ? 32 << 10 : UINT64_MAX;
+        uint64_t high = level == 3 && levels == 4 ? 16 << 10 : UINT64_MAX;
         random_outer(rng, m, high, level == levels);
     }
     m->memory_latency = random_times(rng, m->caches[m->ncaches - 1].latency, 2.5, 6);

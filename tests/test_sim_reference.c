@@ -11,7 +11,7 @@
 
 #include "sim/mapping.h"
 
-enum { MACHINES = 400, STEPS = 1500, SLOTS = 64 };
+enum { MACHINES = 400, STEPS = 1500, LOADS = 70, SLOTS = 64 };
 
 struct steps {
     uint64_t page; /* NAIVE_NONE: nothing known */
@@ -643,6 +643,19 @@ static bool same_access(struct sim *sim, struct reference *r, struct walk *walk,
            result.tlb == want.tlb && result.victim == want.victim;
 }
 
+/* Says whether some loads at once do the same as one after the other. */
+static bool same_chase(struct sim *sim, struct reference *r, struct walk *walk,
+                       struct rng *rng)
+{
+    uint64_t offsets[LOADS], cycles = 0;
+    for (int i = 0; i < LOADS; i++) {
+        offsets[i] = (next_address(walk, rng) - walk->base) & ~UINT64_C(7);
+        cycles +=
+            reference_access(r, walk->base + offsets[i], 8, SIM_LOAD, STRATA_INT).cycles;
+    }
+    return sim_chase(sim, walk->base, offsets, LOADS) == cycles;
+}
+
 static void compare_machine(uint64_t seed)
 {
     struct rng rng = {mix64(seed)};
@@ -660,6 +673,8 @@ static void compare_machine(uint64_t seed)
             disturb(sim, r, &rng);
         if (!same_access(sim, r, &walk, &rng))
             fail_msg("machine %d, access %d differs", (int)seed, i);
+        if (chance(&rng, 100) && !same_chase(sim, r, &walk, &rng))
+            fail_msg("machine %d, the chase after access %d differs", (int)seed, i);
     }
     if (memcmp(sim_counts(sim), &r->counts, sizeof r->counts) != 0)
         fail_msg("machine %d: its counts differ", (int)seed);

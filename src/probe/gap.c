@@ -176,7 +176,7 @@ int probe_gap(struct probing *p)
     l1->ways = l1->line = l1->size = unknown(why, MOST);
     int status = find_gap(p, (uint64_t)most, &k, &n);
     if (!k && !time_left(p, 1))
-        l1->ways = l1->line = l1->size = unknown(no_time);
+        l1->ways = l1->line = l1->size = no_time();
     if (status || !k)
         return status;
     double confidence, ways = (double)n - 1, size = ways * (double)k;

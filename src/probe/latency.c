@@ -89,7 +89,7 @@ static struct strata_value judge(const struct point *point)
     double sorted[MOST_TRIALS];
     size_t n = point->n < MOST_TRIALS ? point->n : MOST_TRIALS;
     if (!n)
-        return unknown(no_time);
+        return no_time();
     memcpy(sorted, point->y, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, by_value);
     double value = sorted[n / 8], high = sorted[n * 3 / 4];
@@ -142,7 +142,7 @@ int probe_latencies(struct probing *p)
         }
     for (int i = 0; i <= n; i++) {
         const struct point *point = series_at(series, i + 1);
-        struct strata_value cycles = point ? judge(point) : unknown(no_time);
+        struct strata_value cycles = point ? judge(point) : no_time();
         *(i < n ? &probed->caches[i].latency_cycles : &probed->memory_cycles) = cycles;
         *(i < n ? &probed->caches[i].latency_ns : &probed->memory_ns) = in_ns(p, cycles);
     }

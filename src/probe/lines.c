@@ -141,7 +141,7 @@ static int physical_line(struct probing *p, struct strata_probed_cache *cache)
     int status = series ? measure_stripes(p, &string, series, y) : out_of_memory(p);
     if (status)
         return status;
-    cache->line = unknown(no_time);
+    cache->line = no_time();
     if (late(p))
         return 0;
     size_t at = drop(series, y);
@@ -205,7 +205,7 @@ static int effective_line(struct probing *p, struct strata_probed_cache *cache, 
         }
         memcpy(cycles[0], cycles[1], sizeof cycles[0]);
         if (late(p)) {
-            cache->effective_line = unknown(no_time);
+            cache->effective_line = no_time();
             break;
         }
     }
@@ -218,7 +218,7 @@ int probe_lines(struct probing *p)
     for (int i = 1; i < p->probed->ncaches; i++) {
         struct strata_probed_cache *cache = &p->probed->caches[i];
         if (!time_left(p, (double)i / p->probed->ncaches)) {
-            cache->line = unknown(no_time);
+            cache->line = no_time();
             continue;
         }
         int status = physical_line(p, cache);
@@ -238,7 +238,7 @@ int probe_effective_lines(struct probing *p)
             last ? &probed->memory_cycles : &cache[1].latency_cycles;
         if (!time_left(p, (double)i / probed->ncaches) || !next->known ||
             !cache->latency_cycles.known) {
-            cache->effective_line = unknown(no_time);
+            cache->effective_line = no_time();
             continue;
         }
         int status = effective_line(p, cache, next->value);

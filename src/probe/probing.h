@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A probe under way: what its parts share. Each part (gap, caches, tlbs, lines, eviction,
- * latency) finds its parameters on its own and writes them into *probed; what it takes
- * from another part only says where to look. */
+ * A probe under way: what its parts share. Each part (gap, caches, tlbs, lines,
+ * latency, ways) finds its parameters on its own and writes them into *probed; what it
+ * takes from another part only says where to look. */
 #ifndef PROBE_PROBING_H
 #define PROBE_PROBING_H
 
@@ -76,13 +76,13 @@ struct curve {
 int series_curve(const struct series *series, struct rng *half, struct curve *curve);
 
 /* Answers. */
-extern const char no_time[]; /* a reason */
 struct strata_value known(double value, double low, double high, double confidence);
 /* How far another run may lie off, as a factor to both sides, if this one's trials lie
  * between low and high: the difference of two runs spreads by the root of two more. */
 double spread_factor(double value, double low, double high);
 struct strata_value in_ns(const struct probing *p, struct strata_value cycles);
 struct strata_value unknown(const char *format, ...) __attribute__((format(printf, 1, 2)));
+struct strata_value no_time(void);
 void note(struct probing *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The chance of being right after k agreeing ones of n independent tries: the rule of

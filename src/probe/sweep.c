@@ -200,7 +200,10 @@ int series_curve(const struct series *series, struct rng *half, struct curve *cu
     return 0;
 }
 
-const char no_time[] = "no time was left; try a larger --budget";
+struct strata_value no_time(void)
+{
+    return unknown("no time was left; try a larger --budget");
+}
 
 struct strata_value known(double value, double low, double high, double confidence)
 {

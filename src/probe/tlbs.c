@@ -355,7 +355,7 @@ static int find_size(struct probing *p, enum arena arena, const struct rise *ris
     if (!status)
         status = find_ways(p, arena, &tlb->entries, inner, rise->height, &tlb->ways);
     if (!status && late(p))
-        tlb->entries = tlb->ways = unknown(no_time);
+        tlb->entries = tlb->ways = no_time();
     else if (!status && !steep(tlb, slope)) {
         tlb->entries.low = fmin(tlb->entries.low, rise->from);
         tlb->entries.high = fmax(tlb->entries.value + 4 * slope, rise->to);

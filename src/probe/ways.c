@@ -205,7 +205,7 @@ int probe_ways(struct probing *p)
                          : "huge pages would tell, but there are none here");
         if (!huge || !inner->ways.known || !inner->size.known)
             continue;
-        cache->ways = cache->size = unknown(no_time);
+        cache->ways = cache->size = no_time();
         if (!next->known || !cache->latency_cycles.known || !time_left(p, 0))
             continue;
         struct level level = {.cache = cache,

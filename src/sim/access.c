@@ -19,16 +19,6 @@
 #define HOT  static inline __attribute__((always_inline))
 #define COLD static __attribute__((noinline))
 
-/* An access to one line, or the part of a larger one that is in it. A depth is a place
- * on the path or route; at its end is memory or the page walk. */
-struct part {
-    bool huge;
-    uint32_t cycles;
-    uint32_t depth, tlb_depth;
-    const struct route *route;
-    uint64_t victim;
-};
-
 /* Takes all lines out of a cache that overlap a line of another. */
 static void drop(struct level *level, uint64_t virtual, uint64_t physical, uint64_t size)
 {
@@ -75,7 +65,7 @@ HOT void displace(struct sim *sim, const struct path *path, uint32_t i, uint64_t
     if (key == CACHE_NONE)
         return;
     sim->counts.evictions[level->id]++;
-    if (level->inclusive || path->casts[i])
+    if (path->passes[i])
         pass_on(sim, path, i, key);
 }
 
@@ -130,232 +120,187 @@ HOT void train(const struct level *level, uint64_t line)
         prefetcher_train(p, line);
 }
 
-/* Shows an access that missed to the prefetchers of level i. */
-static void prefetch(struct sim *sim, const struct path *path, uint32_t i, uint64_t address,
-                     uint64_t physical)
+/* Brings in what a prefetcher of level i makes of a miss, and a step from there. */
+COLD void prefetch(struct sim *sim, const struct path *path, uint32_t i,
+                   const struct prefetcher *prefetcher, int32_t step, uint64_t address,
+                   uint64_t physical)
 {
     const struct level *level = path->level[i];
-    uint64_t lines[PREFETCH_LINES], gone;
-    for (uint32_t j = 0; j < level->nprefetchers; j++) {
-        uint32_t n = prefetcher_miss(level->prefetchers[j], address >> level->shift, lines);
-        for (uint32_t k = 0; k < n; k++) {
-            /* the same page, so physical addresses are as far apart */
-            uint64_t virtual = lines[k] << level->shift;
-            uint64_t at = physical + (virtual - address);
-            if (!is_wanted(path, i, virtual, at))
-                continue;
-            sim->counts.prefetches[level->id]++;
-            bring(sim, path, i, virtual, at, &gone);
-        }
+    uint64_t line = address >> level->shift, page = line >> prefetcher->in_page, gone;
+    for (uint32_t n = 0; n < prefetcher->degree; n++) {
+        line += (uint64_t)(int64_t)step;
+        if (line >> prefetcher->in_page != page)
+            return;
+        /* the same page, so physical addresses are as far apart */
+        uint64_t virtual = line << level->shift, at = physical + (virtual - address);
+        if (!is_wanted(path, i, virtual, at))
+            continue;
+        sim->counts.prefetches[level->id]++;
+        bring(sim, path, i, virtual, at, &gone);
     }
 }
 
-/* The rest of an access that missed in the first cache of its path, if there is one. */
-static void miss(struct sim *sim, const struct path *path, uint64_t address,
-                 uint64_t physical, struct part *part)
+/* Shows an access that missed in all levels before a depth to the prefetchers. */
+HOT void show_miss(struct sim *sim, const struct path *path, uint32_t depth,
+                   uint64_t address, uint64_t physical)
 {
-    uint64_t gone = CACHE_NONE;
-    part->depth = path->n ? bring(sim, path, 0, address, physical, &gone) : 0;
-    part->cycles += data_cycles(sim, path, part->depth);
-    part->victim = gone == CACHE_NONE ? SIM_NO_LINE : gone << path->level[0]->shift;
-    if (!path->prefetches)
-        return;
-    for (uint32_t i = 0; i < part->depth; i++)
-        prefetch(sim, path, i, address, physical);
-    if (part->depth < path->n)
-        train(path->level[part->depth], address >> path->level[part->depth]->shift);
+    for (uint32_t i = 0; i < depth; i++) {
+        const struct level *level = path->level[i];
+        for (uint32_t j = 0; j < level->nprefetchers; j++) {
+            struct prefetcher *prefetcher = level->prefetchers[j];
+            int32_t step = prefetcher_step(prefetcher, address >> level->shift);
+            if (step)
+                prefetch(sim, path, i, prefetcher, step, address, physical);
+        }
+    }
+    if (depth < path->n)
+        train(path->level[depth], address >> path->level[depth]->shift);
 }
 
-/* The rest of a translation that is not in the first TLB of its route. */
-static void translate_miss(struct sim *sim, uint64_t address, struct part *part)
+/* The rest of an access that missed in the first cache of its path. Returns its depth. */
+HOT uint32_t miss(struct sim *sim, const struct path *path, uint64_t address,
+                  uint64_t physical)
 {
-    const struct route *route = part->route;
-    uint32_t i = 1;
-    for (; i < route->n; i++) {
-        struct cache *pages = &route->tlb[i]->pages;
-        uint64_t page = address >> route->shift[i];
+    uint64_t gone;
+    uint32_t depth = bring(sim, path, 0, address, physical, &gone);
+    sim->victim = gone == CACHE_NONE ? SIM_NO_LINE : gone << path->grain;
+    if (path->prefetches)
+        show_miss(sim, path, depth, address, physical);
+    return depth;
+}
+
+/* The rest of a translation that is not in the first TLB of its route. Returns its depth.
+ */
+HOT uint32_t translate_miss(const struct route *route, uint64_t address)
+{
+    uint32_t depth = 1;
+    for (; depth < route->n; depth++) {
+        uint64_t page = address >> route->shift[depth];
+        struct cache *pages = route->tlb[depth];
         if (cache_hit(pages, cache_set(pages, page), page | route->flag))
             break;
     }
-    part->tlb_depth = i;
-    part->cycles = translation_cycles(sim, route, i);
-    while (i-- > 0) {
-        struct cache *pages = &route->tlb[i]->pages;
+    for (uint32_t i = depth; i-- > 0;) {
         uint64_t page = address >> route->shift[i];
-        cache_fill(pages, cache_set(pages, page), page | route->flag);
+        cache_fill(route->tlb[i], cache_set(route->tlb[i], page), page | route->flag);
     }
+    return depth;
 }
 
-/* Sets the cycles of a part to those of its translation. Says whether the first TLB had
- * it; then notes where. */
-static bool translate(struct sim *sim, uint64_t address, struct part *part,
-                      struct memo *memo)
+/* Translates an address; returns the depth of that. Notes where the page is now. */
+HOT uint32_t translate(const struct route *route, uint64_t address, struct memo *memo)
 {
-    const struct route *route = part->route;
-    part->tlb_depth = 0;
-    part->cycles = route->latency;
     if (route->n == 0)
-        return true;
-    struct cache *pages = &route->tlb[0]->pages;
-    uint64_t page = address >> route->shift[0], set = cache_set(pages, page);
-    uint32_t way = cache_find(pages, set, page | route->flag);
-    if (way == CACHE_NO_WAY) {
-        translate_miss(sim, address, part);
-        return false;
+        return 0;
+    uint64_t page = address >> route->shift[0];
+    struct cache *pages = route->tlb[0];
+    uint64_t set = cache_set(pages, page);
+    uint32_t way = cache_find(pages, set, page | route->flag), depth = 0;
+    if (way != CACHE_NO_WAY) {
+        cache_touch(pages, set, way);
+    } else {
+        depth = translate_miss(route, address);
+        way = cache_newest(pages, set);
     }
-    cache_touch(pages, set, way);
-    memo->page = page | route->flag;
-    struct cache_place place = cache_place(pages, set, way);
-    memo->page_at = place.at;
-    memo->page_key = place.key;
-    memo->page_way = place.way;
-    return true;
+    memo->page_in = cache_place(pages, set, way);
+    memo->page_way = (uint8_t)way;
+    return depth;
 }
 
-/* Adds the cycles of the data to those of a part. Says whether the first cache had the
- * line; then notes where. */
-static bool look_up(struct sim *sim, const struct path *path, uint64_t address,
-                    struct part *part, struct memo *memo)
+/* Looks up a line; returns the depth where it was. Notes where it is now. */
+HOT uint32_t look_up(struct sim *sim, const struct path *path, uint64_t address, bool huge,
+                     struct memo *memo)
 {
-    uint64_t physical = address;
+    sim->victim = SIM_NO_LINE;
+    if (path->n == 0)
+        return 0;
+    struct level *level = path->level[0];
+    uint64_t line = address >> level->shift, physical = address;
     if (path->translated)
-        physical = mapping_physical(&sim->mapping, address, part->huge);
-    uint64_t set = path->n ? level_set(path->level[0], address, physical) : 0;
-    uint32_t way =
-        path->n ? cache_find(path->lines, set, address >> path->grain) : CACHE_NO_WAY;
-    if (way == CACHE_NO_WAY) {
-        miss(sim, path, address, physical, part);
-        return false;
+        physical = mapping_physical(&sim->mapping, address, huge);
+    uint64_t set = level_set(level, address, physical);
+    uint32_t way = cache_find(&level->lines, set, line), depth = 0;
+    if (way != CACHE_NO_WAY) {
+        cache_touch(&level->lines, set, way);
+        train(level, line);
+    } else {
+        depth = miss(sim, path, address, physical);
+        way = cache_newest(&level->lines, set);
     }
-    part->depth = 0;
-    part->victim = SIM_NO_LINE;
-    part->cycles += path->level[0]->latency;
-    cache_touch(path->lines, set, way);
-    memo->line = address >> path->grain;
-    train(path->level[0], memo->line);
-    struct cache_place place = cache_place(path->lines, set, way);
-    memo->line_at = place.at;
-    memo->line_key = place.key;
-    memo->line_way = place.way;
-    return true;
+    memo->line_in = cache_place(&level->lines, set, way);
+    memo->line_way = (uint8_t)way;
+    return depth;
 }
 
-/* What an access to one line does. If it was quick, the next one may be quicker. */
-COLD void access_part(struct sim *sim, const struct path *path, uint64_t address,
-                      struct part *part)
+/* Does an access to one line; returns its end. The next one to it may be quicker. */
+COLD uint32_t access_slowly(struct sim *sim, const struct path *path, uint64_t address)
 {
-    struct memo memo;
-    part->huge = memo.huge = mapping_is_huge(&sim->mapping, address);
-    part->route = &path->routes[part->huge];
-    bool page = translate(sim, address, part, &memo);
-    bool line = look_up(sim, path, address, part, &memo);
-    if (!page || !line || part->route->n == 0)
-        return;
-    memo.line_touch = path->lines->touch;
-    memo.page_touch = path->is_simple ? path->pages[memo.huge]->touch : TOUCH_OTHERWISE;
-    path->memos[memo.line % MEMOS] = memo;
+    bool huge = mapping_is_huge(&sim->mapping, address);
+    uint64_t line = address >> path->grain;
+    struct memo *memo = &path->memos[line % MEMOS];
+    uint32_t end = huge * END_HUGE;
+    end += translate(&path->routes[huge], address, memo) * END_TLB;
+    end += look_up(sim, path, address, huge, memo);
+    memo->line = path->quick[huge] ? line : CACHE_NONE;
+    memo->huge = huge;
+    return end;
 }
 
-/* The memo of a line, if it is true, else NULL. */
-HOT const struct memo *recall(const struct path *path, uint64_t line)
+/* Does an access that ends at depth 0 of both and returns its memo, if that tells where the
+ * line and the page are; else returns NULL. */
+HOT const struct memo *access_quickly(const struct path *path, uint64_t address)
 {
+    uint64_t line = address >> path->grain;
     const struct memo *memo = &path->memos[line % MEMOS];
-    return memo->line == line && memo->line_at[memo->line_key] == line &&
-                   memo->page_at[memo->page_key] == memo->page
-               ? memo
-               : NULL;
+    if (memo->line != line || *memo->line_in.at != line ||
+        *memo->page_in.at !=
+            (address >> path->first[memo->huge].shift | path->first[memo->huge].flag))
+        return NULL;
+    if (!memo->page_in.head)
+        cache_touch_at(path->first[memo->huge].pages, memo->page_in.at);
+    else if (!order_is_newest(memo->page_in.head->order, memo->page_way))
+        cache_promote(memo->page_in.head, memo->page_way);
+    struct level *level = path->level[0];
+    if (memo->line_in.head)
+        cache_promote(memo->line_in.head, memo->line_way);
+    else
+        cache_touch_at(&level->lines, memo->line_in.at);
+    train(level, line);
+    return memo;
 }
 
-/* Whether what a quick access does is simple: no function need be called for it. */
-HOT bool is_simple(const struct path *path, const struct memo *memo)
+/* The worse end of two: by TLB level and by depth. */
+static uint32_t worse(const struct path *path, uint32_t end, uint32_t other)
 {
-    return cache_is_simple(path->pages[memo->huge], memo->page_touch);
+    uint32_t depth = end % END_TLB, deeper = other % END_TLB;
+    uint32_t route = end - depth;
+    if (path->results[other].tlb > path->results[end].tlb)
+        route = other - deeper;
+    return route + (deeper > depth ? deeper : depth);
 }
 
-/* What a quick access does, if it is simple. Mostly the page is the newest already. */
-HOT void touch_simply(const struct path *path, const struct memo *memo, uint64_t line)
+/* An access that ends `more` lines behind its first. */
+COLD void access_lines(struct sim *sim, struct path *path, uint64_t address, uint64_t more,
+                       struct sim_result *result)
 {
-    if (memo->page_touch != TOUCH_ORDER || !order_is_newest(*memo->page_at, memo->page_way))
-        cache_touch_simply(path->pages[memo->huge], memo->page_touch, memo->page_at,
-                           memo->page_way);
-    cache_touch_simply(path->lines, memo->line_touch, memo->line_at, memo->line_way);
-    if (path->trained)
-        prefetcher_train(path->trained, line);
-}
-
-/* The same in all cases. */
-static void touch(const struct path *path, const struct memo *memo, uint64_t line)
-{
-    cache_touch_at(path->lines, memo->line_at, memo->line_way);
-    cache_touch_at(path->pages[memo->huge], memo->page_at, memo->page_way);
-    train(path->level[0], line);
-}
-
-/* The TLB level of a result: 0 where translation is free. */
-static uint32_t tlb_level(const struct sim *sim, const struct part *part)
-{
-    const struct route *route = part->route;
-    return part->tlb_depth < route->n ? route->tlb[part->tlb_depth]->level
-           : route->n                 ? sim->tlb_levels + 1
-                                      : 0;
-}
-
-/* Adds a further part to an access: the worst of each counts. */
-static void merge(const struct sim *sim, struct part *part, const struct part *more)
-{
-    if (tlb_level(sim, more) > tlb_level(sim, part)) {
-        part->huge = more->huge;
-        part->route = more->route;
-        part->tlb_depth = more->tlb_depth;
-    }
-    if (more->depth > part->depth)
-        part->depth = more->depth;
-    if (more->cycles > part->cycles)
-        part->cycles = more->cycles;
-    if (part->victim == SIM_NO_LINE)
-        part->victim = more->victim;
-}
-
-/* An access that is not quick, or ends `more` lines behind its first. */
-static void access_parts(struct sim *sim, struct path *path, uint64_t address,
-                         uint64_t more, struct sim_result *result)
-{
-    struct part part, next;
     uint64_t first = address >> path->grain;
-    access_part(sim, path, address, &part);
+    uint32_t end = access_slowly(sim, path, address);
+    uint32_t cycles = path->results[end].cycles;
+    uint64_t victim = sim->victim;
     for (uint64_t i = 1; i <= more; i++) {
-        access_part(sim, path, (first + i) << path->grain, &next);
-        merge(sim, &part, &next);
+        uint32_t next = access_slowly(sim, path, (first + i) << path->grain);
+        if (path->results[next].cycles > cycles)
+            cycles = path->results[next].cycles;
+        if (victim == SIM_NO_LINE)
+            victim = sim->victim;
+        end = worse(path, end, next);
     }
-    path->ends[part.huge][part.tlb_depth][part.depth]++;
-    if (more) /* the slower part need not be the worst in both */
-        sim->counts.cycles += part.cycles -
-                              translation_cycles(sim, part.route, part.tlb_depth) -
-                              (uint64_t)data_cycles(sim, path, part.depth);
-    result->cycles = part.cycles;
-    result->level =
-        part.depth < path->n ? path->level[part.depth]->level : sim->cache_levels + 1;
-    result->tlb = tlb_level(sim, &part);
-    result->victim = part.victim;
-}
-
-/* An access that is not simple. */
-COLD void access_slowly(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op,
-                        enum strata_types type, struct sim_result *result)
-{
-    struct path *path = sim->path[op][type];
-    uint64_t first = address >> path->grain, last = (address + size - 1) >> path->grain;
-    const struct memo *memo = first == last ? recall(path, first) : NULL;
-    if (!memo) {
-        sim->counts.accesses[op]++;
-        /* beyond the end of the address space is its beginning */
-        access_parts(sim, path, address, (last - first) & UINT64_MAX >> path->grain,
-                     result);
-        return;
-    }
-    touch(path, memo, first);
-    path->quick[memo->huge].n[op]++;
-    *result = path->quick[memo->huge].result;
+    path->ends[end]++;
+    *result = path->results[end];
+    /* the slower part need not be the worst in both */
+    sim->counts.cycles += cycles - (uint64_t)result->cycles;
+    result->cycles = cycles;
+    result->victim = victim;
 }
 
 void sim_access(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op,
@@ -363,50 +308,96 @@ void sim_access(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op
 {
     struct path *path = sim->path[op][type];
     uint64_t first = address >> path->grain, last = (address + size - 1) >> path->grain;
-    const struct memo *memo = recall(path, first);
-    if (__builtin_expect(first == last && memo && is_simple(path, memo), 1)) {
-        touch_simply(path, memo, first);
-        path->quick[memo->huge].n[op]++;
-        *result = path->quick[memo->huge].result;
+    sim->counts.accesses[op]++;
+    if (__builtin_expect(first != last, 0)) {
+        /* beyond the end of the address space is its beginning */
+        uint64_t more = (last - first) & UINT64_MAX >> path->grain;
+        access_lines(sim, path, address, more, result);
         return;
     }
-    access_slowly(sim, address, size, op, type, result);
+    const struct memo *memo = access_quickly(path, address);
+    if (memo) {
+        uint32_t end = memo->huge * END_HUGE;
+        path->ends[end]++;
+        *result = path->results[end];
+        return;
+    }
+    uint32_t end = access_slowly(sim, path, address);
+    path->ends[end]++;
+    *result = path->results[end];
+    result->victim = sim->victim;
 }
 
-/* The same for a load within a line; returns its cycles. */
-static uint32_t load_slowly(struct sim *sim, struct path *path, uint64_t address)
+enum { PIECE = 16 }; /* loads of a chase: enough to have several memory accesses at once */
+
+/* Asks the memory of this computer for the set in which a line will be that level i - 1
+ * casts out to make room for another. */
+HOT void expect_victim(const struct sim *sim, const struct path *path, uint32_t i,
+                       uint64_t virtual, uint64_t physical)
 {
-    uint64_t line = address >> path->grain;
-    const struct memo *memo = recall(path, line);
-    struct part part;
-    if (memo) {
-        touch(path, memo, line);
-        path->quick[memo->huge].n[SIM_LOAD]++;
-        return path->quick[memo->huge].result.cycles;
+    const struct level *from = path->level[i - 1], *level = path->level[i];
+    uint64_t key = cache_victim(&from->lines, level_set(from, virtual, physical));
+    if (key == CACHE_NONE)
+        return;
+    uint64_t gone = key << from->shift;
+    bool huge = mapping_find_huge(&sim->mapping, gone);
+    uint64_t to = mapping_physical(&sim->mapping, gone, huge);
+    cache_expect(&level->lines, level_set(level, gone, to));
+}
+
+/* Asks it for the sets of a piece of a chase in all levels from the third on: their
+ * directories are larger than the near caches of this computer. */
+COLD void expect(const struct sim *sim, const struct path *path, uint64_t base,
+                 const uint64_t *offsets, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t address = base + offsets[i];
+        bool huge = mapping_find_huge(&sim->mapping, address);
+        uint64_t physical = mapping_physical(&sim->mapping, address, huge);
+        for (uint32_t j = 2; j < path->n; j++) {
+            const struct level *level = path->level[j];
+            cache_expect(&level->lines, level_set(level, address, physical));
+            if (path->casts[j - 1])
+                expect_victim(sim, path, j, address, physical);
+        }
     }
-    access_part(sim, path, address, &part);
-    sim->counts.accesses[SIM_LOAD]++;
-    path->ends[part.huge][part.tlb_depth][part.depth]++;
-    return part.cycles;
+}
+
+/* Up to PIECE loads; adds their cycles and says how many went beyond the second cache. */
+HOT uint32_t chase(struct sim *sim, struct path *path, uint64_t base,
+                   const uint64_t *offsets, size_t n, uint64_t *cycles)
+{
+    uint64_t quick[2] = {0, 0};
+    uint32_t far = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct memo *memo = access_quickly(path, base + offsets[i]);
+        if (memo) {
+            quick[memo->huge]++;
+            continue;
+        }
+        uint32_t end = access_slowly(sim, path, base + offsets[i]);
+        path->ends[end]++;
+        *cycles += path->results[end].cycles;
+        far += end % END_TLB > 1;
+    }
+    for (int huge = 0; huge < 2; huge++) {
+        path->ends[huge * END_HUGE] += quick[huge];
+        *cycles += quick[huge] * path->results[huge * END_HUGE].cycles;
+    }
+    return far;
 }
 
 uint64_t sim_chase(struct sim *sim, uint64_t base, const uint64_t *offsets, size_t n)
 {
     struct path *path = &sim->paths[PATH_INT];
-    uint64_t cycles = 0, quick[2] = {0, 0};
-    for (size_t i = 0; i < n; i++) {
-        uint64_t line = (base + offsets[i]) >> path->grain;
-        const struct memo *memo = recall(path, line);
-        if (__builtin_expect(memo && is_simple(path, memo), 1)) {
-            touch_simply(path, memo, line);
-            quick[memo->huge]++;
-            continue;
-        }
-        cycles += load_slowly(sim, path, base + offsets[i]);
+    uint64_t cycles = 0;
+    uint32_t far = 0;
+    for (size_t at = 0; at < n; at += PIECE) {
+        size_t more = n - at < PIECE ? n - at : PIECE;
+        if (far > PIECE / 4) /* else that costs more than it gains */
+            expect(sim, path, base, offsets + at, more);
+        far = chase(sim, path, base, offsets + at, more, &cycles);
     }
-    for (int huge = 0; huge < 2; huge++) {
-        path->quick[huge].n[SIM_LOAD] += quick[huge];
-        cycles += quick[huge] * path->quick[huge].result.cycles;
-    }
+    sim->counts.accesses[SIM_LOAD] += n;
     return cycles;
 }

@@ -5,17 +5,25 @@
 #include "cache.h"
 #include "large.h"
 
+/* What was allocated is noted before the part that is used. */
 void *cache_allocate(const struct sim_allocator *allocator, uint64_t count, size_t size)
 {
-    if (count > SIZE_MAX / size)
+    const size_t line = 64, more = line - 1 + sizeof(void *);
+    if (count > (SIZE_MAX - more) / size)
         return NULL;
-    return allocator->allocate(allocator->context, (size_t)count * size);
+    void *block = allocator->allocate(allocator->context, (size_t)count * size + more);
+    if (!block)
+        return NULL;
+    uintptr_t skip = line - ((uintptr_t)block + sizeof block - 1) % line - 1;
+    void **part = (void **)((char *)block + skip + sizeof block);
+    part[-1] = block;
+    return part;
 }
 
-void cache_free(const struct sim_allocator *allocator, void *block)
+void cache_free(const struct sim_allocator *allocator, void *part)
 {
-    if (block)
-        allocator->release(allocator->context, block);
+    if (part)
+        allocator->release(allocator->context, ((void **)part)[-1]);
 }
 
 /* The occupied share of each set in whole ways: the product is carried from set to set
@@ -38,14 +46,14 @@ static int init_room(struct cache *cache, double occupied,
     return 0;
 }
 
+/* A head begins at a multiple of its own size, so that it is in one line of the caches. */
 static int init_small(struct cache *cache, const struct sim_allocator *allocator)
 {
-    cache->stride = cache_keys_at(cache) + cache->ways + cache->policy->tree;
-    if (cache->sets > UINT64_MAX / cache->stride)
-        return -1;
-    cache->blocks =
-        cache_allocate(allocator, cache->sets * cache->stride, sizeof *cache->blocks);
-    return cache->blocks ? 0 : -1;
+    const uint64_t size = sizeof *cache->heads;
+    uint64_t keys = cache->ways * sizeof *cache->heads->keys;
+    cache->stride = size + (keys + size - 1) / size * size;
+    cache->heads = cache_allocate(allocator, cache->sets, (size_t)cache->stride);
+    return cache->heads ? 0 : -1;
 }
 
 /* The path of a way in a tree whose inner node n has the children 2n and 2n + 1. */
@@ -70,50 +78,44 @@ static int init_trees(struct cache *cache, const struct sim_allocator *allocator
     if (cache->leaves > POLICY_TREE_WAYS)
         return -1;
     cache->branches = cache_allocate(allocator, cache->ways, sizeof *cache->branches);
-    if (cache->form == CACHE_LARGE)
+    if (cache->large)
         cache->trees = cache_allocate(allocator, cache->sets, sizeof *cache->trees);
-    if (!cache->branches || (cache->form == CACHE_LARGE && !cache->trees))
+    if (!cache->branches || (cache->large && !cache->trees))
         return -1;
     for (uint32_t way = 0; way < cache->ways; way++)
         cache->branches[way] = branch_to(cache->leaves, way);
     return 0;
 }
 
-static uint8_t form_of(uint32_t ways)
+static uint8_t touch_of(const struct policy *policy, bool large)
 {
-    return ways <= 8 ? CACHE_EIGHT : ways <= ORDER_MAX ? CACHE_SIXTEEN : CACHE_LARGE;
-}
-
-static uint8_t touch_of(const struct cache_shape *shape)
-{
-    const struct policy *policy = &policies[shape->policy];
-    bool small = shape->ways <= ORDER_MAX;
     if (policy->promotes)
-        return small ? TOUCH_ORDER : shape->sets == 1 ? TOUCH_QUEUE : TOUCH_OTHERWISE;
-    if (policy->tree)
-        return small ? TOUCH_TREE : TOUCH_OTHERWISE;
-    return TOUCH_NOTHING;
+        return large ? TOUCH_QUEUE : TOUCH_ORDER;
+    return policy->tree ? TOUCH_TREE : TOUCH_NOTHING;
 }
 
 int cache_init(struct cache *cache, const struct cache_shape *shape,
                const struct sim_allocator *allocator)
 {
     bool power = (shape->sets & (shape->sets - 1)) == 0;
+    bool large = shape->ways > ORDER_MAX;
     const struct policy *policy = &policies[shape->policy];
     *cache = (struct cache){
         .sets = shape->sets,
         .mask = shape->sets - 1,
         .modulo = power ? 0 : shape->sets,
+        .inverse = UINT64_MAX / shape->sets,
         .ways = shape->ways,
-        .form = form_of(shape->ways),
+        .every = large ? 0 : (UINT32_C(1) << shape->ways) - 1,
+        .large = large,
+        .alone = large && shape->sets == 1 && policy->promotes,
         .policy = policy,
-        .promotes = policy->promotes,
-        .plain = !policy->victim && shape->ways <= ORDER_MAX && !(shape->occupied > 0),
+        .plain = !policy->victim && !large && !(shape->occupied > 0),
         .oldest = (uint8_t)(4 * (shape->ways - 1)),
-        .touch = touch_of(shape),
+        .touch = touch_of(policy, large),
     };
     if (init_room(cache, shape->occupied, allocator) ||
-        (cache->form == CACHE_LARGE ? large_init : init_small)(cache, allocator) ||
+        (cache->large ? large_init : init_small)(cache, allocator) ||
         init_trees(cache, allocator))
         return -1;
     cache_clear(cache);
@@ -123,7 +125,7 @@ int cache_init(struct cache *cache, const struct cache_shape *shape,
 void cache_release(struct cache *cache, const struct sim_allocator *allocator)
 {
     cache_free(allocator, cache->room);
-    cache_free(allocator, cache->blocks);
+    cache_free(allocator, cache->heads);
     cache_free(allocator, cache->trees);
     cache_free(allocator, cache->branches);
     large_release(cache, allocator);
@@ -132,18 +134,17 @@ void cache_release(struct cache *cache, const struct sim_allocator *allocator)
 
 static void clear_small(struct cache *cache)
 {
-    uint64_t *block = cache->blocks;
-    uint32_t keys = cache_keys_at(cache);
-    for (uint64_t set = 0; set < cache->sets; set++, block += cache->stride) {
-        block[0] = order_initial(cache_room(cache, set));
-        for (uint32_t word = 1; word < cache->stride; word++)
-            block[word] = word >= keys && word < keys + cache->ways ? CACHE_NONE : 0;
+    for (uint64_t set = 0; set < cache->sets; set++) {
+        struct cache_head *head = cache_head(cache, set);
+        *head = (struct cache_head){.order = order_initial(cache_room(cache, set))};
+        for (uint32_t way = 0; way < cache->ways; way++)
+            head->keys[way] = CACHE_NONE;
     }
 }
 
 void cache_clear(struct cache *cache)
 {
-    if (cache->form == CACHE_LARGE)
+    if (cache->large)
         large_clear(cache);
     else
         clear_small(cache);
@@ -154,46 +155,60 @@ void cache_seed(struct cache *cache, uint64_t seed)
     cache->rng.state = seed;
 }
 
-uint64_t cache_key(const struct cache *cache, uint64_t set, uint32_t way)
+void cache_touch_otherwise(struct cache *cache, uint64_t set, uint32_t way)
 {
-    return cache->form == CACHE_LARGE
-               ? cache->keys[set * cache->ways + way]
-               : cache->blocks[set * cache->stride + cache_keys_at(cache) + way];
+    if (cache->touch == TOUCH_QUEUE)
+        large_visit(cache, set, way);
+    else
+        cache_turn(cache, cache_tree(cache, set), way);
+}
+
+void cache_touch_at_otherwise(struct cache *cache, const uint64_t *at)
+{
+    if (cache->touch == TOUCH_NOTHING)
+        return;
+    if (cache->large) {
+        uint64_t node = (uint64_t)(at - cache->keys);
+        uint64_t set = cache->sets > 1 ? node / cache->ways : 0;
+        cache_touch_otherwise(cache, set, (uint32_t)(node - set * cache->ways));
+    } else {
+        uint64_t bytes = (uint64_t)((const char *)at - (const char *)cache->heads);
+        struct cache_head *head = cache_head(cache, bytes / cache->stride);
+        cache_turn(cache, &head->tree, (uint32_t)(at - head->keys));
+    }
 }
 
 /* Ways that hold nothing are the oldest of a small set. */
 static uint64_t fill_small(struct cache *cache, uint64_t set, uint64_t key)
 {
-    uint64_t *block = cache->blocks + set * cache->stride;
-    uint64_t *keys = block + cache_keys_at(cache);
-    uint32_t way = order_oldest(block[0], cache_room(cache, set));
+    struct cache_head *head = cache_head(cache, set);
+    uint64_t *keys = head->keys;
+    uint32_t way = order_oldest(head->order, cache_room(cache, set));
     if (cache->policy->victim && keys[way] != CACHE_NONE)
         way = cache->policy->victim(cache, set);
     uint64_t gone = keys[way];
     keys[way] = key;
-    cache_set_mark(block, way, cache_mark(key));
-    block[0] = order_promote(block[0], way);
+    head->marks[way] = cache_mark(key);
+    head->order = order_promote(head->order, way);
     if (cache->branches)
-        cache_turn(cache, cache_tree(cache, set), way);
+        cache_turn(cache, &head->tree, way);
     return gone;
 }
 
 uint64_t cache_fill_otherwise(struct cache *cache, uint64_t set, uint64_t key)
 {
-    return cache->form == CACHE_LARGE ? large_fill(cache, set, key)
-                                      : fill_small(cache, set, key);
+    return cache->large ? large_fill(cache, set, key) : fill_small(cache, set, key);
 }
 
 void cache_vacate(struct cache *cache, uint64_t set, uint32_t way)
 {
-    if (cache->form == CACHE_LARGE) {
+    if (cache->large) {
         large_vacate(cache, set, way);
         return;
     }
-    uint64_t *block = cache->blocks + set * cache->stride;
-    block[cache_keys_at(cache) + way] = CACHE_NONE;
-    cache_set_mark(block, way, 0);
-    block[0] = order_demote(block[0], way, cache_room(cache, set));
+    struct cache_head *head = cache_head(cache, set);
+    head->keys[way] = CACHE_NONE;
+    head->order = order_demote(head->order, way, cache_room(cache, set));
 }
 
 bool cache_remove(struct cache *cache, uint64_t set, uint64_t key)
@@ -209,26 +224,8 @@ void cache_purge(struct cache *cache, uint64_t first, uint64_t last)
 {
     for (uint64_t set = 0; set < cache->sets; set++)
         for (uint32_t way = 0; way < cache->ways; way++) {
-            uint64_t key = cache_key(cache, set, way);
+            uint64_t key = *cache_place(cache, set, way).at;
             if (key != CACHE_NONE && key >= first && key <= last)
                 cache_vacate(cache, set, way);
         }
-}
-
-struct cache_place cache_place(const struct cache *cache, uint64_t set, uint32_t way)
-{
-    if (cache->form == CACHE_LARGE)
-        return (struct cache_place){cache->keys + set * cache->ways + way, 0, 0};
-    return (struct cache_place){cache->blocks + set * cache->stride,
-                                (uint8_t)(cache_keys_at(cache) + way), (uint8_t)way};
-}
-
-void cache_touch_at(struct cache *cache, uint64_t *at, uint32_t way)
-{
-    if (cache_is_simple(cache, cache->touch)) {
-        cache_touch_simply(cache, cache->touch, at, way);
-    } else {
-        uint32_t node = (uint32_t)(at - cache->keys);
-        cache_touch(cache, node / cache->ways, node % cache->ways);
-    }
 }

@@ -6,15 +6,15 @@
  * may come from different addresses. Ways that hold nothing are filled first. A set keeps
  * its ways in order from newest to oldest; policy.h says what each policy makes of that.
  *
- * Three forms, because a set of 8 ways and one of 3072 need different ones:
- * - up to 8 ways, up to 16 ways: one block of words a set: the order packed into a word
- *   (order.h), one or two words of marks, the keys. A mark is a hash of the key in 7 bits
- *   and a bit that says that there is one; eight marks are compared at a time, and only
- *   keys whose mark fits are looked at. A set of 8 ways takes 80 bytes.
- * - more: a hash index and queues (large.h).
- * Find, touch, fill and remove take constant time in all (tree PLRU: the logarithm of the
- * ways, to find a victim). Memory: 10 to 16 bytes a key for small sets, 40 to 70 for large
- * ones; tree PLRU takes a word a set more. */
+ * Two forms, because a set of 8 ways and one of 3072 need different ones:
+ * - small, up to 16 ways: a head of 32 bytes a set, then its keys. The head has the order
+ *   packed into a word (order.h) and a mark for each way: a hash of the key in 8 bits. All
+ *   marks are compared at once, and only keys whose mark fits are looked at, so a search
+ *   in vain mostly reads the head alone.
+ * - large: a hash index and queues (large.h).
+ * Find, touch, fill and remove take constant time in both (tree PLRU: the logarithm of the
+ * ways, to find a victim). Memory: 10 bytes a key for sets of 16 ways, 12 for 8, 16 for 4;
+ * 40 to 70 for large ones. */
 #ifndef SIM_CACHE_H
 #define SIM_CACHE_H
 
@@ -40,11 +40,19 @@ struct cache_queue {
     uint32_t head, tail, spare;
 };
 
-/* What a hit does: make the way the newest in a packed order, or in the queue of the only
- * set; turn a tree; nothing; or what takes longer to say. */
-enum cache_touch { TOUCH_ORDER, TOUCH_QUEUE, TOUCH_TREE, TOUCH_NOTHING, TOUCH_OTHERWISE };
+/* What a hit does: make the way the newest in a packed order or in a queue; turn a tree;
+ * nothing. */
+enum cache_touch { TOUCH_ORDER, TOUCH_QUEUE, TOUCH_TREE, TOUCH_NOTHING };
 
-enum cache_form { CACHE_EIGHT, CACHE_SIXTEEN, CACHE_LARGE };
+/* Sixteen marks, and what compares them at once. */
+typedef uint8_t cache_marks __attribute__((vector_size(ORDER_MAX)));
+
+struct cache_head {
+    uint64_t order;
+    uint64_t tree; /* PLRU */
+    cache_marks marks;
+    uint64_t keys[];
+};
 
 /* What a touch of a way does to the tree of pseudo-LRU. */
 struct cache_branch {
@@ -53,16 +61,18 @@ struct cache_branch {
 };
 
 struct cache {
-    uint64_t *blocks; /* up to 16 ways */
-    uint64_t stride;  /* words a block */
-    uint64_t mask;    /* sets - 1 where that is a mask */
-    uint64_t modulo;  /* sets where it is not, else 0 */
-    uint8_t form;     /* enum cache_form */
-    bool promotes;    /* as policy->promotes */
-    uint8_t touch;    /* enum cache_touch */
-    bool plain;       /* the oldest way of a packed order goes, and none are occupied */
-    uint8_t oldest;   /* plain: the bit where the oldest way stands in the order */
+    struct cache_head *heads; /* small, by set */
+    uint64_t stride;          /* bytes from one to the next */
+    uint64_t mask;            /* sets - 1 where that is a mask */
+    uint64_t modulo;          /* sets where it is not, else 0 */
+    uint64_t inverse;         /* 2^64 / modulo */
     uint32_t ways;
+    uint32_t every; /* a bit for each way of a small set */
+    bool large;
+    bool alone;     /* large, one set, and a hit is a visit */
+    bool plain;     /* small, the oldest way goes, and none are occupied */
+    uint8_t touch;  /* enum cache_touch */
+    uint8_t oldest; /* plain: the bit where the oldest way stands in the order */
     uint64_t sets;
     const struct policy *policy;
     uint32_t *room;                /* ways not occupied, by set; NULL: all are free */
@@ -71,15 +81,15 @@ struct cache {
     struct rng rng;
     /* Large sets: */
     uint32_t bucket_shift;      /* 64 - log2 of the number of buckets */
-    uint32_t *buckets;          /* the first node */
+    uint32_t queue_size;        /* visits of each queue */
     uint64_t *keys;             /* by node */
+    uint32_t *buckets;          /* the first node */
     uint32_t *chains;           /* by node: the next of the same bucket */
     uint32_t *turns;            /* by node: the place of its last visit in the queue */
-    uint32_t *spares;           /* by node: a stack a set of ways that hold nothing */
     uint32_t *visits;           /* the queues, of ways */
-    uint32_t queue_size;        /* visits of each */
     struct cache_queue *queues; /* by set */
-    uint64_t *trees; /* PLRU, by set; small sets have it at the end of the block */
+    uint32_t *spares;           /* by node: a stack a set of ways that hold nothing */
+    uint64_t *trees;            /* PLRU, by set */
 };
 
 /* What an array is to look like. */
@@ -96,7 +106,8 @@ int cache_init(struct cache *cache, const struct cache_shape *shape,
                const struct sim_allocator *allocator);
 void cache_release(struct cache *cache, const struct sim_allocator *allocator);
 
-/* For its parts: `count` things of a size, NULL: out of memory; and back. */
+/* For its parts: `count` things of a size, at the beginning of a line of this computer's
+ * caches; NULL: out of memory; and back. */
 void *cache_allocate(const struct sim_allocator *allocator, uint64_t count, size_t size);
 void cache_free(const struct sim_allocator *allocator, void *block);
 
@@ -115,18 +126,26 @@ bool cache_remove(struct cache *cache, uint64_t set, uint64_t key);
 /* Takes out every key in [first, last]; looks at the whole array. */
 void cache_purge(struct cache *cache, uint64_t first, uint64_t last);
 
-/* The key in a way, or CACHE_NONE. */
-uint64_t cache_key(const struct cache *cache, uint64_t set, uint32_t way);
-
 /* Ways of a set that are not occupied. */
 static inline uint32_t cache_room(const struct cache *cache, uint64_t set)
 {
     return cache->room ? cache->room[set] : cache->ways;
 }
 
+/* A remainder by a product, which is faster than a division, and one or two too small a
+ * quotient at the very most. */
+static inline uint64_t cache_remainder(const struct cache *cache, uint64_t number)
+{
+    uint64_t quotient = (uint64_t)((unsigned __int128)number * cache->inverse >> 64);
+    uint64_t rest = number - quotient * cache->modulo;
+    while (__builtin_expect(rest >= cache->modulo, 0))
+        rest -= cache->modulo;
+    return rest;
+}
+
 static inline uint64_t cache_set(const struct cache *cache, uint64_t number)
 {
-    return cache->modulo ? number % cache->modulo : number & cache->mask;
+    return cache->modulo ? cache_remainder(cache, number) : number & cache->mask;
 }
 
 static inline uint64_t cache_hash(uint64_t key)
@@ -134,97 +153,58 @@ static inline uint64_t cache_hash(uint64_t key)
     return key * 0x9e3779b97f4a7c15u; /* 2^64 / golden ratio: spreads even strides */
 }
 
-static inline uint64_t cache_mark(uint64_t key)
+static inline uint8_t cache_mark(uint64_t key)
 {
-    return cache_hash(key) >> 57 | 0x80;
+    return (uint8_t)(cache_hash(key) >> 56);
 }
 
-/* Where the keys begin in a block. */
-static inline uint32_t cache_keys_at(const struct cache *cache)
+/* The head of a small set. */
+CACHE_HOT struct cache_head *cache_head(const struct cache *cache, uint64_t set)
 {
-    return cache->form == CACHE_EIGHT ? 2 : 3;
+    return (struct cache_head *)((char *)cache->heads + set * cache->stride);
 }
 
-/* The top bit of every byte of `marks` that equals the key's; perhaps also that of the
- * byte above such a one. */
-static inline uint64_t cache_fits(uint64_t marks, uint64_t key)
+/* A bit for each mark that is equal. */
+CACHE_HOT uint32_t cache_fits(cache_marks marks, uint8_t mark)
 {
-    const uint64_t ones = 0x0101010101010101u;
-    uint64_t differs = marks ^ cache_mark(key) * ones;
-    return (differs - ones) & ~differs & (ones << 7);
+#ifdef __SSE2__
+    typedef char bytes __attribute__((vector_size(ORDER_MAX)));
+    return (uint32_t)__builtin_ia32_pmovmskb128((bytes)(marks == mark));
+#else
+    /* Every byte keeps a bit of its own; a product adds up the bytes of a word. */
+    const cache_marks bits = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    typedef uint64_t words __attribute__((vector_size(ORDER_MAX)));
+    words kept = (words)((cache_marks)(marks == mark) & bits) * 0x0101010101010101u >> 56;
+    return (uint32_t)(kept[0] | kept[1] << 8);
+#endif
 }
 
-CACHE_HOT uint32_t cache_find_eight(const uint64_t *block, uint64_t key)
+CACHE_HOT uint32_t cache_find_small(const struct cache *cache, uint64_t set, uint64_t key)
 {
-    uint64_t fits = cache_fits(block[1], key);
+    const struct cache_head *head = cache_head(cache, set);
+    uint32_t fits = cache_fits(head->marks, cache_mark(key)) & cache->every;
     for (; fits; fits &= fits - 1) {
-        uint32_t way = (uint32_t)__builtin_ctzll(fits) >> 3;
-        if (block[2 + way] == key)
+        uint32_t way = (uint32_t)__builtin_ctz(fits);
+        if (head->keys[way] == key)
             return way;
     }
     return CACHE_NO_WAY;
 }
 
-CACHE_HOT uint32_t cache_find_sixteen(const uint64_t *block, uint64_t key)
-{
-    /* The second eight use bit 6 of every byte. */
-    uint64_t fits = cache_fits(block[1], key) | cache_fits(block[2], key) >> 1;
-    for (; fits; fits &= fits - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctzll(fits);
-        uint32_t way = bit >> 3 | (~bit & 1) << 3;
-        if (block[3 + way] == key)
-            return way;
-    }
-    return CACHE_NO_WAY;
-}
-
-CACHE_HOT uint32_t cache_find_large(const struct cache *cache, uint64_t set, uint64_t key)
-{
-    uint32_t node = cache->buckets[cache_hash(key) >> cache->bucket_shift];
-    while (node != CACHE_NO_NODE && cache->keys[node] != key)
-        node = cache->chains[node];
-    return node == CACHE_NO_NODE ? CACHE_NO_WAY : node - (uint32_t)set * cache->ways;
-}
+/* As cache_find(), of a large set. */
+uint32_t cache_find_large(const struct cache *cache, uint64_t set, uint64_t key);
 
 /* The way that holds a key, or CACHE_NO_WAY. Changes nothing. */
 CACHE_HOT uint32_t cache_find(const struct cache *cache, uint64_t set, uint64_t key)
 {
-    if (cache->form == CACHE_EIGHT)
-        return cache_find_eight(cache->blocks + set * cache->stride, key);
-    if (cache->form == CACHE_SIXTEEN)
-        return cache_find_sixteen(cache->blocks + set * cache->stride, key);
-    return cache_find_large(cache, set, key);
-}
-
-/* Packs the full queue of a large set. */
-void cache_pack(struct cache *cache, uint64_t set);
-
-/* Makes a way the newest of a large set. */
-CACHE_HOT void cache_visit(struct cache *cache, uint64_t set, uint32_t way)
-{
-    struct cache_queue *queue = &cache->queues[set];
-    if (__builtin_expect(queue->tail == cache->queue_size, 0))
-        cache_pack(cache, set);
-    uint32_t turn = queue->tail++;
-    cache->visits[set * cache->queue_size + turn] = way;
-    cache->turns[set * cache->ways + way] = turn;
-}
-
-/* Makes a way the newest of its set. */
-CACHE_HOT void cache_promote(struct cache *cache, uint64_t set, uint32_t way)
-{
-    uint64_t *order = cache->blocks + set * cache->stride;
-    if (cache->form == CACHE_LARGE)
-        cache_visit(cache, set, way);
-    else
-        *order = order_promote(*order, way);
+    return cache->large ? cache_find_large(cache, set, key)
+                        : cache_find_small(cache, set, key);
 }
 
 /* The tree of a set, under a policy that has one. */
 static inline uint64_t *cache_tree(const struct cache *cache, uint64_t set)
 {
-    return cache->trees ? cache->trees + set
-                        : cache->blocks + (set + 1) * cache->stride - 1;
+    return cache->large ? &cache->trees[set] : &cache_head(cache, set)->tree;
 }
 
 /* Turns a tree away from a way. */
@@ -233,13 +213,22 @@ static inline void cache_turn(const struct cache *cache, uint64_t *tree, uint32_
     *tree = (*tree & ~cache->branches[way].path) | cache->branches[way].away;
 }
 
+/* Makes a way the newest of a small set. */
+CACHE_HOT void cache_promote(struct cache_head *head, uint32_t way)
+{
+    head->order = order_promote(head->order, way);
+}
+
+/* As cache_touch(), where that is more than a change of a packed order. */
+void cache_touch_otherwise(struct cache *cache, uint64_t set, uint32_t way);
+
 /* Notes a hit in a way. */
 CACHE_HOT void cache_touch(struct cache *cache, uint64_t set, uint32_t way)
 {
-    if (cache->promotes)
-        cache_promote(cache, set, way);
-    else if (cache->branches)
-        cache_turn(cache, cache_tree(cache, set), way);
+    if (cache->touch == TOUCH_ORDER)
+        cache_promote(cache_head(cache, set), way);
+    else if (cache->touch != TOUCH_NOTHING)
+        cache_touch_otherwise(cache, set, way);
 }
 
 /* Finds and, if it is there, touches a key. */
@@ -252,12 +241,6 @@ CACHE_HOT bool cache_hit(struct cache *cache, uint64_t set, uint64_t key)
     return true;
 }
 
-static inline void cache_set_mark(uint64_t *block, uint32_t way, uint64_t mark)
-{
-    uint64_t *word = block + 1 + way / 8;
-    *word = (*word & ~(UINT64_C(0xff) << way % 8 * 8)) | mark << way % 8 * 8;
-}
-
 /* As cache_fill(), of an array that is not plain. */
 uint64_t cache_fill_otherwise(struct cache *cache, uint64_t set, uint64_t key);
 
@@ -266,50 +249,74 @@ CACHE_HOT uint64_t cache_fill(struct cache *cache, uint64_t set, uint64_t key)
 {
     if (!cache->plain)
         return cache_fill_otherwise(cache, set, key);
-    uint64_t *block = cache->blocks + set * cache->stride;
-    uint32_t way = (uint32_t)(block[0] >> cache->oldest) & 15;
-    uint64_t *at = block + cache_keys_at(cache) + way, gone = *at;
-    *at = key;
-    block[0] = block[0] << 4 | way;
-    cache_set_mark(block, way, cache_mark(key));
+    struct cache_head *head = cache_head(cache, set);
+    uint32_t way = (uint32_t)(head->order >> cache->oldest) & 15;
+    uint64_t gone = head->keys[way];
+    head->keys[way] = key;
+    head->marks[way] = cache_mark(key);
+    head->order = head->order << 4 | way;
     return gone;
 }
 
 /* Where a key was found; it may have gone since. */
 struct cache_place {
-    uint64_t *at;     /* the set's block; large: the key */
-    uint8_t key, way; /* words from there to the key; the way, large: 0 */
+    uint64_t *at;            /* the key */
+    struct cache_head *head; /* NULL: a hit is more than a change of a packed order */
 };
 
-struct cache_place cache_place(const struct cache *cache, uint64_t set, uint32_t way);
-
-/* Whether cache_touch_simply() can note a hit. */
-CACHE_HOT bool cache_is_simple(const struct cache *cache, uint32_t touch)
+CACHE_HOT struct cache_place cache_place(const struct cache *cache, uint64_t set,
+                                         uint32_t way)
 {
-    return touch == TOUCH_QUEUE ? cache->queues->tail < cache->queue_size
-                                : touch != TOUCH_OTHERWISE;
+    if (cache->large)
+        return (struct cache_place){&cache->keys[set * cache->ways + way], NULL};
+    struct cache_head *head = cache_head(cache, set);
+    return (struct cache_place){&head->keys[way],
+                                cache->touch == TOUCH_ORDER ? head : NULL};
 }
 
-/* Notes a hit in a place where that is simple: no function is called. `touch` is the
- * array's own. */
-CACHE_HOT void cache_touch_simply(struct cache *cache, uint32_t touch, uint64_t *at,
-                                  uint32_t way)
+/* As cache_touch_at(), where that takes longer to say. */
+void cache_touch_at_otherwise(struct cache *cache, const uint64_t *at);
+
+/* Notes a hit in a place that has no head. Inlined: a large set that is alone, because the
+ * first TLB is often one. */
+CACHE_HOT void cache_touch_at(struct cache *cache, const uint64_t *at)
 {
-    if (touch == TOUCH_ORDER) {
-        *at = order_promote(*at, way);
-    } else if (touch == TOUCH_QUEUE) {
-        uint32_t turn = cache->queues->tail, visitor = (uint32_t)(at - cache->keys);
-        if (cache->turns[visitor] + 1 == turn)
-            return;
-        cache->queues->tail = turn + 1;
-        cache->visits[turn] = visitor;
-        cache->turns[visitor] = turn;
-    } else if (touch == TOUCH_TREE) {
-        cache_turn(cache, at + cache->stride - 1, way);
+    struct cache_queue *queue = cache->queues;
+    if (!cache->alone || queue->tail == cache->queue_size) {
+        cache_touch_at_otherwise(cache, at);
+        return;
     }
+    uint32_t way = (uint32_t)(at - cache->keys), turn = queue->tail;
+    if (cache->turns[way] + 1 == turn) /* the last visit again */
+        return;
+    cache->visits[turn] = way;
+    cache->turns[way] = turn;
+    queue->tail = turn + 1;
 }
 
-/* Notes a hit in a place. */
-void cache_touch_at(struct cache *cache, uint64_t *at, uint32_t way);
+/* The key that the next fill of a set throws out, where that is plain, or CACHE_NONE. */
+CACHE_HOT uint64_t cache_victim(const struct cache *cache, uint64_t set)
+{
+    if (!cache->plain)
+        return CACHE_NONE;
+    const struct cache_head *head = cache_head(cache, set);
+    return head->keys[head->order >> cache->oldest & 15];
+}
+
+/* A guess of the way that was filled last, right where sets are small. */
+CACHE_HOT uint32_t cache_newest(const struct cache *cache, uint64_t set)
+{
+    return cache->large ? 0 : cache_head(cache, set)->order & 15;
+}
+
+/* Asks the memory of this computer for what the next use of a set reads. */
+CACHE_HOT void cache_expect(const struct cache *cache, uint64_t set)
+{
+    if (cache->large)
+        return;
+    const char *head = (const char *)cache_head(cache, set);
+    for (uint64_t at = 0; at < cache->stride; at += 64)
+        __builtin_prefetch(head + at, 1);
+}
 
 #endif

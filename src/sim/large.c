@@ -77,7 +77,7 @@ static void chain_insert(struct cache *cache, uint32_t node)
     *bucket = node;
 }
 
-void cache_pack(struct cache *cache, uint64_t set)
+static void pack(struct cache *cache, uint64_t set)
 {
     struct cache_queue *queue = &cache->queues[set];
     uint32_t *visits = cache->visits + set * cache->queue_size, n = 0;
@@ -91,6 +91,24 @@ void cache_pack(struct cache *cache, uint64_t set)
     }
     queue->head = 0;
     queue->tail = n;
+}
+
+void large_visit(struct cache *cache, uint64_t set, uint32_t way)
+{
+    struct cache_queue *queue = &cache->queues[set];
+    uint32_t *turn = &cache->turns[set * cache->ways + way];
+    if (queue->tail == cache->queue_size)
+        pack(cache, set);
+    cache->visits[set * cache->queue_size + queue->tail] = way;
+    *turn = queue->tail++;
+}
+
+uint32_t cache_find_large(const struct cache *cache, uint64_t set, uint64_t key)
+{
+    uint32_t node = *bucket_of(cache, key);
+    while (node != CACHE_NO_NODE && cache->keys[node] != key)
+        node = cache->chains[node];
+    return node == CACHE_NO_NODE ? CACHE_NO_WAY : node - (uint32_t)set * cache->ways;
 }
 
 static uint32_t oldest_way(struct cache *cache, uint64_t set)
@@ -122,7 +140,7 @@ uint64_t large_fill(struct cache *cache, uint64_t set, uint64_t key)
     cache->keys[node] = key;
     chain_insert(cache, node);
     if (!cache->policy->victim)
-        cache_visit(cache, set, way);
+        large_visit(cache, set, way);
     if (cache->branches)
         cache_turn(cache, cache_tree(cache, set), way);
     return gone;

@@ -14,6 +14,9 @@
 
 #include "cache.h"
 
+/* Makes a way the newest. */
+void large_visit(struct cache *cache, uint64_t set, uint32_t way);
+
 /* As the functions of the same names in cache.h. */
 int large_init(struct cache *cache, const struct sim_allocator *allocator);
 void large_release(struct cache *cache, const struct sim_allocator *allocator);

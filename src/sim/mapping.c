@@ -41,7 +41,11 @@ void mapping_seed(struct mapping *mapping, uint64_t seed)
     for (int huge = 0; huge < 2; huge++) {
         uint32_t below = mapping->shift[huge] - mapping->shift[0] + mapping->kept[huge];
         uint32_t bits = below < MAPPING_BITS ? MAPPING_BITS - below : 0;
-        scramble_init(&mapping->scramble[huge], bits, &rng);
+        struct scramble *scramble = &mapping->scramble[huge];
+        scramble_init(scramble, bits, &rng);
+        scramble->shift = mapping->shift[huge] + mapping->kept[huge];
+        scramble->below = (UINT64_C(1) << scramble->shift) - 1;
+        scramble->flipped = (uint64_t)huge << 63;
     }
 }
 

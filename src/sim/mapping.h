@@ -22,9 +22,12 @@
 
 enum { MAPPING_BITS = 36, MAPPING_ROUNDS = 3, MAPPING_RANGES = 64 };
 
-/* A bijection of the numbers below mask + 1. */
+/* A bijection of the numbers below mask + 1, and where in an address such a number is. */
 struct scramble {
     uint64_t mask;
+    uint64_t below;   /* the bits of an address that stay */
+    uint64_t flipped; /* those that are inverted */
+    uint32_t shift;   /* log2 of below + 1 */
     uint32_t half;
     uint64_t times[MAPPING_ROUNDS], plus[MAPPING_ROUNDS];
 };
@@ -85,10 +88,9 @@ static inline uint64_t mapping_physical(const struct mapping *mapping, uint64_t 
 {
     if (mapping->identity)
         return address;
-    uint32_t shift = mapping->shift[huge] + mapping->kept[huge];
-    uint64_t number = scramble(&mapping->scramble[huge], address >> shift);
-    return (number << shift | (address & ((UINT64_C(1) << shift) - 1))) ^ (uint64_t)huge
-                                                                              << 63;
+    const struct scramble *with = &mapping->scramble[huge];
+    uint64_t number = scramble(with, address >> with->shift);
+    return (number << with->shift | (address & with->below)) ^ with->flipped;
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Prefetchers, a table: which lines to fetch because of the one that was asked for.
+ * Prefetchers: which lines to fetch because of the one that was asked for.
  *
  * A prefetcher sees every demand access that reaches its cache, and names lines only
  * when that missed, and only within the base page (hardware does not know how large a
@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <strata/machine.h>
 
-enum { PREFETCH_PAGES = 64, PREFETCH_LINES = 64, PREFETCHERS = 5 };
+enum { PREFETCH_PAGES = 64 };
 
 struct prefetch_page {
     uint64_t line;        /* the last one visited; that also says which page it is */
@@ -43,26 +43,38 @@ void prefetcher_init(struct prefetcher *prefetcher, const struct strata_prefetch
 void prefetcher_clear(struct prefetcher *prefetcher);
 
 /* Notes an access to a line (a line number), if the prefetcher trains. Returns what is now
- * known of the page, or NULL if that did not change. */
+ * known of the page, or NULL if that did not change. Whether another page had the place
+ * makes no branch, because it is random where it matters. */
 static inline const struct prefetch_page *prefetcher_train(struct prefetcher *prefetcher,
                                                            uint64_t line)
 {
     uint64_t page = line >> prefetcher->in_page;
     struct prefetch_page *known = &prefetcher->pages[page % PREFETCH_PAGES];
-    uint64_t last = known->line;
-    if (last == line)
+    uint64_t moved = known->line ^ line;
+    if (moved == 0)
         return 0;
+    int32_t same = -(int32_t)(moved >> prefetcher->in_page == 0); /* all bits, or none */
+    known->before = known->step & same;
+    known->step = (int32_t)(line - known->line) & same;
     known->line = line;
-    known->before = known->step;
-    known->step = (int32_t)(line - last);
-    if (last >> prefetcher->in_page != page)
-        known->before = known->step = 0;
     return known;
 }
 
-/* Notes an access to a line that missed; fills in the lines to fetch and returns how many
- * there are. */
-uint32_t prefetcher_miss(struct prefetcher *prefetcher, uint64_t line,
-                         uint64_t lines[PREFETCH_LINES]);
+/* Notes an access to a line that missed. Returns in which steps to go on from it, 0: not at
+ * all. */
+static inline int32_t prefetcher_step(struct prefetcher *prefetcher, uint64_t line)
+{
+    if (prefetcher->kind == STRATA_PREFETCH_NEXT_LINE)
+        return 1;
+    if (prefetcher->kind == STRATA_PREFETCH_ADJACENT)
+        return line & 1 ? -1 : 1;
+    const struct prefetch_page *known = prefetcher_train(prefetcher, line);
+    if (!known)
+        return 0;
+    int32_t want = known->step < 0 ? -1 : 1;
+    if (prefetcher->kind == STRATA_PREFETCH_STRIDE)
+        want = known->before;
+    return known->step == want ? want : 0;
+}
 
 #endif

@@ -47,8 +47,6 @@ static int build_caches(struct sim *sim, const struct strata_machine *machine)
         *level = (struct level){
             .id = i,
             .shift = log2_of(cache->line),
-            .latency = cache->latency,
-            .level = cache->level,
             .translated = is_translated(machine, cache),
             .inclusive = cache->inclusion == STRATA_INCLUSIVE,
             .exclusive = cache->inclusion == STRATA_EXCLUSIVE,
@@ -71,16 +69,35 @@ static int build_tlbs(struct sim *sim, const struct strata_machine *machine)
 {
     for (uint32_t i = 0; i < machine->ntlbs; i++) {
         const struct strata_tlb *tlb = &machine->tlbs[i];
-        sim->tlbs[i] = (struct tlb){.latency = tlb->latency, .level = tlb->level};
         struct cache_shape shape = {
             .sets = tlb->entries / tlb->ways, .ways = tlb->ways, .policy = tlb->policy};
         sim->ntlbs++;
-        if (cache_init(&sim->tlbs[i].pages, &shape, &sim->allocator))
+        if (cache_init(&sim->tlbs[i], &shape, &sim->allocator))
             return -1;
         if (tlb->level > sim->tlb_levels)
             sim->tlb_levels = tlb->level;
     }
     return 0;
+}
+
+static void build_results(struct sim *sim, const struct strata_machine *machine,
+                          struct path *path)
+{
+    for (uint32_t end = 0; end < ENDS; end++) {
+        const struct route *route = &path->routes[end / END_HUGE];
+        uint32_t tlb = end % END_HUGE / END_TLB, depth = end % END_TLB;
+        bool cached = depth < path->n;
+        const struct strata_cache *cache = machine->caches;
+        if (cached)
+            cache += path->level[depth]->id;
+        path->results[end] = (struct sim_result){
+            .cycles =
+                route->cycles[tlb] + (cached ? cache->latency : machine->memory_latency),
+            .level = cached ? cache->level : sim->cache_levels + 1,
+            .tlb = route->level[tlb],
+            .victim = SIM_NO_LINE,
+        };
+    }
 }
 
 static void build_path(struct sim *sim, const struct strata_machine *machine, uint32_t id)
@@ -106,24 +123,18 @@ static void build_path(struct sim *sim, const struct strata_machine *machine, ui
             path->translated |= level->translated;
             path->prefetches |= level->nprefetchers > 0;
         }
-    if (path->n == 0)
-        return;
-    path->grain = path->level[0]->shift;
-    path->lines = &path->level[0]->lines;
-    path->trained = path->level[0]->trained;
-    path->is_simple = path->lines->touch != TOUCH_QUEUE &&
-                      path->lines->touch != TOUCH_OTHERWISE &&
-                      (!path->trained || !path->trained->next);
+    if (path->n)
+        path->grain = path->level[0]->shift;
     for (int huge = 0; huge < 2; huge++) {
         const struct route *route = &path->routes[huge];
-        path->pages[huge] = route->n ? &route->tlb[0]->pages : NULL;
-        path->quick[huge].result = (struct sim_result){
-            .cycles = route->latency + path->level[0]->latency,
-            .level = path->level[0]->level,
-            .tlb = route->level,
-            .victim = SIM_NO_LINE,
-        };
+        path->quick[huge] = path->n && route->n;
+        path->first[huge].flag = route->flag;
+        path->first[huge].pages = route->tlb[0];
+        path->first[huge].shift = route->shift[0];
     }
+    for (uint32_t i = 0; i < path->n; i++)
+        path->passes[i] = path->casts[i] || path->level[i]->inclusive;
+    build_results(sim, machine, path);
 }
 
 static bool has_tlb(const struct strata_machine *machine, bool fetch, uint64_t page)
@@ -149,11 +160,13 @@ static void build_route(struct sim *sim, const struct strata_machine *machine, b
             if (tlb->level != at || !takes(tlb->kind, fetch) || tlb->page != page)
                 continue;
             route->shift[route->n] = log2_of(shared ? machine->huge : page);
+            route->cycles[route->n] = tlb->latency;
+            route->level[route->n] = tlb->level;
             route->tlb[route->n++] = &sim->tlbs[i];
         }
     if (route->n) {
-        route->latency = route->tlb[0]->latency;
-        route->level = route->tlb[0]->level;
+        route->cycles[route->n] = machine->walk_latency;
+        route->level[route->n] = sim->tlb_levels + 1;
     }
 }
 
@@ -190,7 +203,7 @@ static void seed_all(struct sim *sim, uint64_t seed)
     for (uint32_t i = 0; i < sim->ncaches; i++)
         cache_seed(&sim->caches[i].lines, mix64(seed + i + 1));
     for (uint32_t i = 0; i < sim->ntlbs; i++)
-        cache_seed(&sim->tlbs[i].pages, mix64(seed + STRATA_MAX_CACHES + i + 1));
+        cache_seed(&sim->tlbs[i], mix64(seed + STRATA_MAX_CACHES + i + 1));
 }
 
 struct sim *sim_create(const struct strata_machine *machine, uint64_t seed,
@@ -204,8 +217,6 @@ struct sim *sim_create(const struct strata_machine *machine, uint64_t seed,
         bytes[i] = 0;
     sim->allocator = *allocator;
     sim->page_shift = log2_of(machine->page);
-    sim->walk_latency = machine->walk_latency;
-    sim->memory_latency = machine->memory_latency;
     if (build_caches(sim, machine) || build_tlbs(sim, machine)) {
         sim_release(sim);
         return NULL;
@@ -234,7 +245,7 @@ void sim_release(struct sim *sim)
     for (uint32_t i = 0; i < sim->ncaches; i++)
         cache_release(&sim->caches[i].lines, &allocator);
     for (uint32_t i = 0; i < sim->ntlbs; i++)
-        cache_release(&sim->tlbs[i].pages, &allocator);
+        cache_release(&sim->tlbs[i], &allocator);
     allocator.release(allocator.context, sim);
 }
 
@@ -248,8 +259,7 @@ static void purge(struct sim *sim, uint64_t first, uint64_t last)
     for (int fetch = 0; fetch < 2; fetch++) {
         const struct route *route = &sim->routes[fetch][0];
         for (uint32_t j = 0; j < route->n; j++)
-            cache_purge(&route->tlb[j]->pages, first >> route->shift[j],
-                        last >> route->shift[j]);
+            cache_purge(route->tlb[j], first >> route->shift[j], last >> route->shift[j]);
     }
 }
 
@@ -275,7 +285,7 @@ void sim_flush(struct sim *sim)
     for (uint32_t i = 0; i < sim->ncaches; i++)
         cache_clear(&sim->caches[i].lines);
     for (uint32_t i = 0; i < sim->ntlbs; i++)
-        cache_clear(&sim->tlbs[i].pages);
+        cache_clear(&sim->tlbs[i]);
     for (uint32_t i = 0; i < sim->nprefetchers; i++)
         prefetcher_clear(&sim->prefetchers[i]);
 }
@@ -286,11 +296,11 @@ void sim_remap(struct sim *sim, uint64_t seed)
     sim_flush(sim);
 }
 
-/* Adds n accesses that ended at these depths to the counts. */
-static void count_ends(struct sim *sim, const struct path *path, bool huge,
-                       uint32_t tlb_depth, uint32_t depth, uint64_t n)
+/* Adds n accesses that ended so to the counts. */
+static void count_end(struct sim *sim, const struct path *path, uint32_t end, uint64_t n)
 {
-    const struct route *route = &path->routes[huge];
+    const struct route *route = &path->routes[end / END_HUGE];
+    uint32_t tlb_depth = end % END_HUGE / END_TLB, depth = end % END_TLB;
     for (uint32_t i = 0; i < depth; i++)
         sim->counts.misses[path->level[i]->id] += n;
     if (depth < path->n)
@@ -301,30 +311,18 @@ static void count_ends(struct sim *sim, const struct path *path, bool huge,
         sim->counts.tlb_hits[route->tlb[tlb_depth] - sim->tlbs] += n;
     else if (route->n)
         sim->counts.walks += n;
-    sim->counts.cycles +=
-        n * (translation_cycles(sim, route, tlb_depth) + data_cycles(sim, path, depth));
-}
-
-static void count_path(struct sim *sim, struct path *path, bool huge)
-{
-    for (int op = SIM_LOAD; op <= SIM_FETCH; op++) {
-        sim->counts.accesses[op] += path->quick[huge].n[op];
-        path->ends[huge][0][0] += path->quick[huge].n[op];
-        path->quick[huge].n[op] = 0;
-    }
-    for (uint32_t i = 0; i <= path->routes[huge].n; i++)
-        for (uint32_t j = 0; j <= path->n; j++) {
-            if (path->ends[huge][i][j])
-                count_ends(sim, path, huge, i, j, path->ends[huge][i][j]);
-            path->ends[huge][i][j] = 0;
-        }
+    sim->counts.cycles += n * path->results[end].cycles;
 }
 
 const struct sim_counts *sim_counts(struct sim *sim)
 {
     for (uint32_t i = 0; i < PATHS; i++)
-        for (int huge = 0; huge < 2; huge++)
-            count_path(sim, &sim->paths[i], huge);
+        for (uint32_t end = 0; end < ENDS; end++) {
+            uint64_t n = sim->paths[i].ends[end];
+            sim->paths[i].ends[end] = 0;
+            if (n)
+                count_end(sim, &sim->paths[i], end, n);
+        }
     return &sim->counts;
 }
 
