@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <strata/error.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +34,7 @@ static pid_t keep_busy(int cpu)
     pid_t pid = fork();
     if (pid)
         return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* it must not outlive the benchmark */
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(cpu, &set);

@@ -11,10 +11,9 @@
 #include <string.h>
 
 enum {
-    MEMORY_SKIP = 2, /* lines, where as many as there are must be visited */
-    SKIP = 4,        /* lines */
-    BLOCK = 8,       /* pages */
-    TRIALS = 6,      /* at a time, and the time comes three times in a probe */
+    SKIP = 4,   /* lines */
+    BLOCK = 8,  /* pages */
+    TRIALS = 6, /* at a time, and the time comes three times in a probe */
     MOST_TRIALS = 64,
 };
 
@@ -54,14 +53,27 @@ static double translation(const struct probing *p, double visits, uint64_t skip)
     return cost / in_page;
 }
 
-static struct string plan(const struct probing *p, double visits, bool ramp)
+/* Memory is visited more densely than the caches: as many lines as there are must be. But
+ * not every line of the last cache, or an adjacent one that was prefetched would be wanted.
+ */
+static uint64_t skip_of(const struct probing *p, int level)
+{
+    int last = p->probed->ncaches - 1;
+    const struct strata_value *line = last >= 0 ? &p->probed->caches[last].line : NULL;
+    uint64_t unit = p->runner->ground[BASE_PAGES].line;
+    if (level <= last || !line || !line->known || line->value <= (double)unit)
+        return level <= last ? SKIP : 2;
+    return 2 * (uint64_t)line->value / unit;
+}
+
+static struct string plan(const struct probing *p, double visits, int level)
 {
     const struct ground *huge = &p->runner->ground[HUGE_PAGES];
-    uint64_t skip = ramp ? SKIP : MEMORY_SKIP;
+    uint64_t skip = skip_of(p, level);
     bool fits = (double)huge->bytes >= visits * (double)(huge->line * skip);
     return (struct string){.build = build_sparse,
                            .arena = fits ? HUGE_PAGES : BASE_PAGES,
-                           .a = ramp,
+                           .a = level < p->probed->ncaches,
                            .b = skip};
 }
 
@@ -70,7 +82,7 @@ static double visits_of(const struct probing *p, int level)
 {
     const struct strata_probed_cache *cache = &p->probed->caches[level];
     const struct ground *ground = &p->runner->ground[BASE_PAGES];
-    double most = (double)(ground->bytes / ground->line / MEMORY_SKIP);
+    double most = (double)(ground->bytes / ground->line / skip_of(p, level));
     if (level == p->probed->ncaches) /* many times what the last level holds */
         return floor(level ? fmin(most, 6 * room(p, cache - 1)) : most);
     double here = room(p, cache);
@@ -108,7 +120,7 @@ static int measure(struct probing *p, struct series *series, int level)
 {
     double visits = visits_of(p, level), cycles;
     double line = (double)p->runner->ground[BASE_PAGES].line;
-    struct string string = plan(p, visits, level < p->probed->ncaches);
+    struct string string = plan(p, visits, level);
     struct point *point = series_at(series, level + 1);
     if (!point)
         return out_of_memory(p);
