@@ -4,8 +4,8 @@
  *
  * Every parameter is right, wrong or not told. Effective capacities are right between half
  * and all of the nominal one: how much of a physically indexed cache a program can use
- * depends on the pages it gets. Latencies are right within a cycle or a twentieth,
- * penalties of TLBs within a cycle or a tenth. */
+ * depends on the pages it gets. Latencies and penalties of TLBs are right within a cycle
+ * or a tenth. */
 #ifndef BENCH_SCORE_H
 #define BENCH_SCORE_H
 
@@ -142,10 +142,9 @@ static inline void score_caches(struct score *score, const struct strata_machine
         score_exact(score, i ? OUTER_WAYS : L1_WAYS, i + 1, &found->ways, caches[i]->ways);
         score_exact(score, LINE, i + 1, &found->line, caches[i]->line);
         score_value(score, EFFECTIVE, i + 1, &found->effective, size, size / 2, size);
-        score_near(score, LATENCY, i + 1, &found->latency_cycles, caches[i]->latency, 0.05);
+        score_near(score, LATENCY, i + 1, &found->latency_cycles, caches[i]->latency, 0.1);
     }
-    score_near(score, LATENCY, n + 1, &probed->memory_cycles, machine->memory_latency,
-               0.05);
+    score_near(score, LATENCY, n + 1, &probed->memory_cycles, machine->memory_latency, 0.1);
 }
 
 /* Of one page size. `most` is how many pages the probe can have tried. */

@@ -292,8 +292,10 @@ static int conclude(struct probing *p, struct series *series)
         count = find_edges(series, NULL, likely_levels(halves), edges, &levels, found);
     }
     int before = p->probed->ncaches, now = (int)fmin((double)count - 1, STRATA_MAX_CACHES);
-    if (count && (!before || before == now)) {
+    if (count && (before == now || !p->levels_fixed)) {
         keep_findings(series, &levels, found);
+        for (int i = now; i < before; i++)
+            memset(&p->probed->caches[i], 0, sizeof p->probed->caches[i]);
         p->probed->ncaches = now;
         for (int i = 0; i < now; i++)
             p->probed->caches[i].level = i + 1;
@@ -322,7 +324,7 @@ int probe_caches(struct probing *p)
 }
 
 /* A neighbour takes away room for a while, but adds none: what is usable is looked for
- * again at other times. The number of levels stays: other parts have built on it. */
+ * again at other times. The number of levels stays once other parts have built on it. */
 int probe_caches_again(struct probing *p)
 {
     struct string string = {.build = build_cache, .arena = BASE_PAGES};

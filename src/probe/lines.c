@@ -214,6 +214,7 @@ static int effective_line(struct probing *p, struct strata_probed_cache *cache, 
 
 int probe_lines(struct probing *p)
 {
+    p->levels_fixed = true;
     /* The gap test found the first one. */
     for (int i = 1; i < p->probed->ncaches; i++) {
         struct strata_probed_cache *cache = &p->probed->caches[i];

@@ -22,6 +22,7 @@ struct probing {
     double budget;         /* seconds; INFINITY on a simulated machine without a budget */
     double deadline;       /* of the present part, in seconds of runner_clock() */
     double started, share; /* of the present part, for the progress */
+    bool levels_fixed;     /* parts have built on the number of cache levels */
     const char *what;      /* the present part */
     bool stopped;          /* the user asked to end, or the time is over */
     struct strata_error *error;
