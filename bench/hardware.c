@@ -6,6 +6,7 @@
  * operating system claims, and what peers say that are installed (PAPI, hwloc).
  *
  *     build/bench/hardware [RUNS [BUDGET]] */
+#include "core/sort.h"
 #include "score.h"
 
 #include <sched.h>
@@ -21,12 +22,6 @@ enum { MOST_RUNS = 100 };
 struct run {
     struct strata_probed probed;
 };
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Keeps a processor and its caches busy until it is killed. */
 static pid_t keep_busy(int cpu)
@@ -107,7 +102,7 @@ static void spread(const char *what, const struct strata_value *values, int n, d
             sorted[known++] = values[i].value;
     if (!known)
         return;
-    qsort(sorted, (size_t)known, sizeof *sorted, by_value);
+    sort_ascending(sorted, (size_t)known);
     double median = sorted[known / 2];
     for (int i = 0; i < n; i++)
         if (values[i].known) {

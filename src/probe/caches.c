@@ -8,6 +8,7 @@
  * repeating the analysis on random halves of the observations: its lower end is where the
  * rise begins at the earliest, its upper end where half of the rise is reached at the
  * latest. */
+#include "core/sort.h"
 #include "probe/probing.h"
 
 #include <math.h>
@@ -120,16 +121,10 @@ static size_t find_edges(const struct series *series, struct rng *half, size_t m
     return count;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The value below which the share q of the n values lies. */
 static double quantile(double *values, size_t n, double q)
 {
-    qsort(values, n, sizeof *values, by_value);
+    sort_ascending(values, n);
     return values[(size_t)round(q * (double)(n - 1))];
 }
 

@@ -5,10 +5,10 @@
  * Pairs of trials, one of each string, are made until the sign test says that their median
  * difference lies on one side of half the amount. Signs bear the outliers of a shared
  * machine; pairs bear its drift. */
+#include "core/sort.h"
 #include "probe/probing.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { FEWEST = 12, MOST = 1600 };
@@ -38,15 +38,9 @@ double separation(const double *low, const double *high, size_t n)
     return fmin(1, exp2(wrong) / orders);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(double *values, int n)
 {
-    qsort(values, (size_t)n, sizeof *values, by_value);
+    sort_ascending(values, (size_t)n);
     return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 

@@ -4,10 +4,10 @@
  * it does, every visit is served by that level. Only every fourth line is visited, so that
  * a line that was prefetched beside another one is never wanted; on huge pages, where there
  * are any, so that translation costs nothing. */
+#include "core/sort.h"
 #include "probe/probing.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -23,12 +23,6 @@ static int build_sparse(struct probing *p, const struct string *s, double x)
                              s->b, BLOCK);
     p->refs.ramp = s->a; /* what was only prefetched takes room */
     return status;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* Visits that a level has room for, one to a line, or one to where the strings may go. */
@@ -103,7 +97,7 @@ static struct strata_value judge(const struct point *point)
     if (!n)
         return no_time();
     memcpy(sorted, point->y, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, by_value);
+    sort_ascending(sorted, n);
     double value = sorted[n / 8], high = sorted[n * 3 / 4];
     double factor = spread_factor(value, sorted[0], fmax(value, high));
     return known(value, value / factor, value * factor, 1 - exp2(1 - (double)n));

@@ -11,6 +11,7 @@
  * visited in turn, at least the pages of one set miss, which is at least two. The ways are
  * found like those of a cache: w + 1 pages that are entries / w apart fall into one set if
  * there are w ways, and into none that is too small if there are more. */
+#include "core/sort.h"
 #include "probe/probing.h"
 
 #include <math.h>
@@ -264,12 +265,6 @@ static double packed_per_page(const struct probing *p, enum arena arena)
 
 enum { PENALTIES = 9 }; /* the true median lies within their range with 1 - 2^-8 */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* What a visit costs more that misses here and hits in the next level, if there is one. */
 static int find_penalty(struct probing *p, enum arena arena, double pages,
                         struct strata_probed_tlb *tlb)
@@ -288,7 +283,7 @@ static int find_penalty(struct probing *p, enum arena arena, double pages,
             return status;
         cost[i] = with - without + control;
     }
-    qsort(cost, PENALTIES, sizeof *cost, by_value);
+    sort_ascending(cost, PENALTIES);
     tlb->penalty_cycles =
         known(cost[PENALTIES / 2], cost[0], cost[PENALTIES - 1], 1 - exp2(1 - PENALTIES));
     tlb->penalty_ns = in_ns(p, tlb->penalty_cycles);
