@@ -63,10 +63,6 @@ bool noticeable(double a, double b);
 long sweep_once(struct probing *p, const struct string *string, struct series *series,
                 size_t least, double from, double to);
 
-/* Sweeps until all has settled, the time is over, or there were `most` passes. */
-int sweep(struct probing *p, const struct string *string, struct series *series,
-          size_t least, size_t most);
-
 /* The minima of a series, at the points that were visited. `half` restricts each point to a
  * random half of its observations (for intervals); NULL takes all. Caller frees x, behind
  * which y lies. */

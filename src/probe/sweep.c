@@ -161,19 +161,6 @@ long sweep_once(struct probing *p, const struct string *string, struct series *s
     return visited;
 }
 
-int sweep(struct probing *p, const struct string *string, struct series *series,
-          size_t least, size_t most)
-{
-    for (size_t pass = 0; pass < most; pass++) {
-        long visited = sweep_once(p, string, series, least, 0, INFINITY);
-        if (visited < 0)
-            return p->error->status;
-        if (!visited || !time_left(p, (double)(pass + 1) / (double)most))
-            break;
-    }
-    return 0;
-}
-
 static double half_min(const struct point *point, struct rng *rng)
 {
     double least = INFINITY;
