@@ -23,7 +23,7 @@ CROSS_CC   ?= aarch64-linux-gnu-gcc
 CROSS_AR   ?= aarch64-linux-gnu-ar
 CROSS_RUN  ?= qemu-aarch64-static
 
-PACKAGES := jansson inih hwloc cairo
+PACKAGES := jansson inih hwloc cairo sqlite3 libdw libedit
 WERROR ?= -Werror
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
            -Wpointer-arith $(WERROR)
@@ -72,7 +72,7 @@ cli_tests := $(filter-out tests/cli/lib.sh,$(wildcard tests/cli/*.sh))
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-all: $(BUILD)/strata $(BUILD)/libstrata.a $(BUILD)/libstrata.so
+all: $(BUILD)/strata $(BUILD)/libstrata.a $(BUILD)/libstrata.so valgrind
 
 $(BUILD)/%.o: %.c Makefile VERSION
 	@mkdir -p $(@D)
@@ -113,6 +113,48 @@ $(BUILD)/examples/%: $(BUILD)/examples/%.o $(BUILD)/libstrata.a
 	$(Q)$(LINK) $^ -o $@ $(LIBS)
 
 examples: $(examples)
+
+# The Valgrind tool, out of Valgrind's tree: its headers and static libraries are Debian's,
+# as is the preloaded part of its core. It is freestanding: of strata it has what is so too.
+# Where Valgrind is not installed or does not know this processor, it is left out, and
+# `strata record` says what to install.
+
+VG_HEADERS ?= /usr/include/valgrind
+VG_CORE    ?= /usr/libexec/valgrind
+VG_CPU     := $(patsubst x86_64,amd64,$(patsubst aarch64,arm64,$(shell uname -m)))
+VG_PLATFORM = $(VG_CPU)-linux
+VG_LIBS    := $(firstword $(dir $(wildcard \
+                  /usr/lib/*/valgrind/libcoregrind-$(VG_CPU)-linux.a)))
+VG_CFLAGS  = -std=gnu17 -O2 -g -fno-stack-protector -fno-strict-aliasing -fno-builtin \
+             -fomit-frame-pointer -fno-pie -fno-pic -DVGA_$(VG_CPU)=1 -DVGO_linux=1 \
+             -DVGP_$(VG_CPU)_linux=1 -DVGPV_$(VG_CPU)_linux_vanilla=1 \
+             -isystem $(VG_HEADERS) $(WARNINGS) -DSTRATA_VERSION='"$(VERSION)"' -Iinclude -Isrc
+VG_LDFLAGS = -static -nodefaultlibs -nostartfiles -nostdlib -no-pie -u _start \
+             -Wl,-Ttext-segment=0x58000000 -Wl,--build-id=none
+
+vg_src  := $(wildcard collect/valgrind/*.c src/sim/*.c) src/attrib/blocks.c
+vg_obj  := $(vg_src:%.c=$(BUILD)/valgrind/obj/%.o)
+vg_tool := $(BUILD)/valgrind/strata-$(VG_PLATFORM)
+
+.PHONY: valgrind
+ifneq ($(and $(VG_LIBS),$(wildcard $(VG_HEADERS)/pub_tool_tooliface.h)),)
+valgrind: $(vg_tool)
+else
+valgrind:
+	@echo "left out: the Valgrind tool (install Debian's valgrind to have it)"
+endif
+
+$(BUILD)/valgrind/obj/%.o: %.c Makefile VERSION
+	@mkdir -p $(@D)
+	$(SAY) "CC    $< (valgrind)"
+	$(Q)$(CC) $(VG_CFLAGS) -MMD -MP -c $< -o $@
+
+$(vg_tool): $(vg_obj)
+	$(SAY) "LINK  $@"
+	$(Q)$(CC) $(VG_LDFLAGS) $^ -Wl,--start-group $(VG_LIBS)libcoregrind-$(VG_PLATFORM).a \
+	    $(VG_LIBS)libvex-$(VG_PLATFORM).a -Wl,--end-group \
+	    $(VG_LIBS)libgcc-sup-$(VG_PLATFORM).a -lgcc -o $@
+	@ln -sf $(VG_CORE)/vgpreload_core-$(VG_PLATFORM).so $(VG_CORE)/default.supp $(@D)
 
 # Tests
 
@@ -198,6 +240,7 @@ table: $(BUILD)/bench/table
 
 bindir = $(DESTDIR)$(PREFIX)/bin
 libdir = $(DESTDIR)$(PREFIX)/lib
+libexecdir = $(DESTDIR)$(PREFIX)/libexec/strata/valgrind
 incdir = $(DESTDIR)$(PREFIX)/include/strata
 mandir = $(DESTDIR)$(PREFIX)/share/man/man1
 datadir = $(DESTDIR)$(PREFIX)/share/strata
@@ -222,6 +265,10 @@ install: all completions $(BUILD)/strata.pc
 	install -d $(bindir) $(libdir)/pkgconfig $(incdir) $(mandir) $(datadir)/machines \
 	    $(bashdir) $(zshdir) $(fishdir)
 	install -m 755 $(BUILD)/strata $(bindir)/strata
+	if [ -x $(vg_tool) ]; then \
+	    install -d $(libexecdir) && install -m 755 $(vg_tool) $(libexecdir) && \
+	    ln -sf $(VG_CORE)/vgpreload_core-$(VG_PLATFORM).so $(VG_CORE)/default.supp \
+	        $(libexecdir); fi
 	install -m 644 $(BUILD)/libstrata.a $(libdir)/libstrata.a
 	install -m 755 $(BUILD)/libstrata.so $(libdir)/libstrata.so.0
 	ln -sf libstrata.so.0 $(libdir)/libstrata.so
@@ -239,7 +286,7 @@ uninstall:
 	    $(libdir)/libstrata.so.0 $(libdir)/pkgconfig/strata.pc \
 	    $(patsubst docs/man/%,$(mandir)/%,$(wildcard docs/man/*.1)) \
 	    $(bashdir)/strata $(zshdir)/_strata $(fishdir)/strata.fish
-	rm -rf $(incdir) $(datadir)
+	rm -rf $(incdir) $(datadir) $(DESTDIR)$(PREFIX)/libexec/strata
 
 clean:
 	rm -rf $(BUILD)
@@ -259,5 +306,6 @@ help:
 	@echo 'V=1 shows the commands; BUILD=$(BUILD) is where everything goes'
 
 -include $(wildcard $(BUILD)/src/*/*.d $(BUILD)/tests/*.d $(BUILD)/bench/*.d \
-                    $(BUILD)/examples/*.d $(BUILD)/aarch64/src/*/*.d \
+                    $(BUILD)/examples/*.d $(BUILD)/valgrind/obj/*/*/*.d \
+                    $(BUILD)/aarch64/src/*/*.d \
                     $(BUILD)/aarch64/tests/*.d)

@@ -282,7 +282,8 @@ int main(int argc, char **argv)
 {
     static const char *const machines[] = {"generic", "intel-skylake-sp", "amd-zen-4"};
     const char *folder = argc > 1 ? argv[1] : "machines";
-    if (pin_thread(-1) < 0)
+    struct affinity before;
+    if (pin_thread(-1, &before) < 0)
         fprintf(stderr, "sim: not pinned to a processor\n");
     clock_warm_up();
     printf("The simulated machine, million accesses a second\n");

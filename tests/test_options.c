@@ -124,6 +124,28 @@ static void test_operands(void **state)
     assert_false(option_given(&parsed->options, "json"));
 }
 
+static void test_many_operands(void **state)
+{
+    (void)state;
+    struct parsed *parsed = parse("probe one --json two", "FILE...");
+    assert_int_equal(parsed->status, STRATA_OK);
+    assert_int_equal(parsed->options.noperands, 2);
+    assert_true(option_given(&parsed->options, "json"));
+    /* a program's own options are not ours */
+    parsed = parse("probe -m a prog --json -m b", "PROGRAM...");
+    assert_int_equal(parsed->status, STRATA_OK);
+    assert_int_equal(parsed->options.noperands, 4);
+    assert_string_equal(parsed->options.operands[1], "--json");
+    assert_string_equal(option_text(&parsed->options, "machine"), "a");
+    assert_false(option_given(&parsed->options, "json"));
+    parsed = parse("probe --json -- prog -- x", "PROGRAM...");
+    assert_int_equal(parsed->options.noperands, 3);
+    assert_string_equal(parsed->options.operands[1], "--");
+    refused(
+        "probe --jsn prog", "PROGRAM...",
+        "no option --jsn (did you mean --json?); 'strata help probe' lists the options");
+}
+
 static void test_whole(void **state)
 {
     (void)state;
@@ -214,11 +236,17 @@ static void test_hint(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),     cmocka_unit_test(test_last_counts),
-        cmocka_unit_test(test_beginnings), cmocka_unit_test(test_help_checks_nothing_else),
-        cmocka_unit_test(test_refused),    cmocka_unit_test(test_operands),
-        cmocka_unit_test(test_whole),      cmocka_unit_test(test_decimal),
-        cmocka_unit_test(test_choices),    cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_last_counts),
+        cmocka_unit_test(test_beginnings),
+        cmocka_unit_test(test_help_checks_nothing_else),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_operands),
+        cmocka_unit_test(test_many_operands),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_decimal),
+        cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_hint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,8 @@
 #ifndef TEST_SIM_NAIVE_H
 #define TEST_SIM_NAIVE_H
 
+#include "core/rng.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,6 +32,7 @@ struct naive {
     uint64_t sets, clock;
     uint32_t ways, policy;
     struct naive_set *set;
+    struct rng rng; /* for random victims */
 };
 
 static inline void naive_clear(struct naive *naive)
@@ -119,12 +122,14 @@ static inline void naive_touch(struct naive *naive, uint64_t s, int way)
         naive_point_away(&naive->set[s], 1, 0, naive_leaves(naive), (uint32_t)way);
 }
 
-static inline uint32_t naive_victim(const struct naive *naive, uint64_t s)
+static inline uint32_t naive_victim(struct naive *naive, uint64_t s)
 {
     const struct naive_set *set = &naive->set[s];
     uint32_t victim = 0;
     if (naive->policy == STRATA_PLRU)
         return naive_follow(set, 1, 0, naive_leaves(naive));
+    if (naive->policy == STRATA_RANDOM)
+        return (uint32_t)rng_below(&naive->rng, set->room);
     for (uint32_t w = 1; w < set->room; w++)
         if (naive->policy == STRATA_FIFO ? set->way[w].filled < set->way[victim].filled
                                          : set->way[w].used < set->way[victim].used)

@@ -105,8 +105,8 @@ static void large_sets_keep_order_too(void **state)
                         ".................ABCD");
 }
 
-/* More hits than a queue of visits holds, then emptied ways while it is full. */
-static void long_queues_are_packed(void **state)
+/* Many hits, then emptied ways, so that lists by age are made and used up. */
+static void lists_by_age_are_made_anew(void **state)
 {
     (void)state;
     struct memory memory = {0};
@@ -150,11 +150,13 @@ static void step(struct cache *cache, struct naive *naive, struct rng *rng)
     }
 }
 
-static void compare(uint64_t sets, uint32_t ways, uint32_t policy, double occupied)
+static void compare(uint64_t sets, uint32_t ways, uint32_t policy, double occupied,
+                    bool near)
 {
     struct memory memory = {0};
     struct sim_allocator allocator = memory_allocator(&memory);
-    struct cache_shape shape = {sets, ways, policy, occupied};
+    struct cache_shape shape = {
+        .sets = sets, .ways = ways, .policy = policy, .occupied = occupied, .near = near};
     struct rng rng = {ways * 1000 + sets * 10 + policy};
     struct cache cache;
     struct naive naive;
@@ -182,8 +184,10 @@ static void arrays_of_every_form_agree_with_a_naive_one(void **state)
         for (size_t p = 0; p < 3; p++)
             for (uint64_t sets = 1; sets <= 5; sets += 2)
                 if (exact[p] != STRATA_PLRU || ways[w] <= POLICY_TREE_WAYS) {
-                    compare(sets, ways[w], exact[p], 0);
-                    compare(sets, ways[w], exact[p], 0.375);
+                    for (int near = 0; near < 2; near++) {
+                        compare(sets, ways[w], exact[p], 0, near);
+                        compare(sets, ways[w], exact[p], 0.375, near);
+                    }
                 }
 }
 
@@ -258,7 +262,7 @@ int main(void)
         cmocka_unit_test(plru_skips_ways_that_are_not_there),
         cmocka_unit_test(free_ways_are_filled_first),
         cmocka_unit_test(large_sets_keep_order_too),
-        cmocka_unit_test(long_queues_are_packed),
+        cmocka_unit_test(lists_by_age_are_made_anew),
         cmocka_unit_test(arrays_of_every_form_agree_with_a_naive_one),
         cmocka_unit_test(random_victims_are_spread_evenly),
         cmocka_unit_test(a_seed_names_the_random_victims),

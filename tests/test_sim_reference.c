@@ -5,11 +5,17 @@
  *
  * The reference knows lines by their physical address, as hardware does, keeps naive
  * arrays (test_sim_naive.h) and does one thing after the other as sim.h, access.c's notes
- * and prefetch.h say in words. It shares with the simulator only the page mapping. */
+ * and prefetch.h say in words. It shares with the simulator only the page mapping and
+ * where random numbers come from.
+ *
+ * Accesses go through sim_access(), through sim_chase(), and through sim_quick() with
+ * sim_access() for what that leaves over, as a machine's seed has it. STRATA_FULL=1 takes
+ * fifty times as many machines. */
 #include "test_sim_machine.h"
 #include "test_sim_naive.h"
 
 #include "sim/mapping.h"
+#include "sim/quick.h"
 
 enum { MACHINES = 400, STEPS = 1500, LOADS = 70, SLOTS = 64 };
 
@@ -42,6 +48,15 @@ static void reference_flush(struct reference *r)
             r->steps[i][slot] = (struct steps){.page = NAIVE_NONE};
 }
 
+/* Every array has random numbers of its own. */
+static void reference_seed(struct reference *r, uint64_t seed)
+{
+    for (uint32_t i = 0; i < r->machine.ncaches; i++)
+        r->caches[i].rng.state = mix64(seed + i + 1);
+    for (uint32_t i = 0; i < r->machine.ntlbs; i++)
+        r->tlbs[i].rng.state = mix64(seed + STRATA_MAX_CACHES + i + 1);
+}
+
 static void reference_init(struct reference *r, const struct strata_machine *machine,
                            uint64_t seed)
 {
@@ -57,6 +72,7 @@ static void reference_init(struct reference *r, const struct strata_machine *mac
         const struct strata_tlb *t = &machine->tlbs[i];
         naive_init(&r->tlbs[i], t->entries / t->ways, t->ways, t->policy, 0);
     }
+    reference_seed(r, seed);
     reference_flush(r);
 }
 
@@ -487,10 +503,11 @@ static bool chance(struct rng *rng, uint64_t one_in)
     return rng_below(rng, one_in) == 0;
 }
 
-static uint32_t exact_policy(struct rng *rng)
+static uint32_t random_policy(struct rng *rng)
 {
-    static const uint32_t exact[] = {STRATA_LRU, STRATA_LRU, STRATA_PLRU, STRATA_FIFO};
-    return exact[rng_below(rng, 4)];
+    static const uint32_t policies[] = {STRATA_LRU,  STRATA_LRU,  STRATA_LRU,   STRATA_PLRU,
+                                        STRATA_PLRU, STRATA_FIFO, STRATA_RANDOM};
+    return policies[rng_below(rng, sizeof policies / sizeof *policies)];
 }
 
 static void random_cache(struct strata_machine *m, struct rng *rng, uint32_t level,
@@ -506,7 +523,7 @@ static void random_cache(struct strata_machine *m, struct rng *rng, uint32_t lev
     c->size = sets * ways * line;
     while (c->size <= above)
         c->size *= 2;
-    c->policy = exact_policy(rng);
+    c->policy = random_policy(rng);
     c->index = chance(rng, 2) ? STRATA_VIRTUAL : STRATA_PHYSICAL;
     bool may_exclude = level > 1 && m->caches[m->ncaches - 2].line == line;
     c->inclusion = (uint32_t)rng_below(rng, may_exclude ? 3 : 2);
@@ -541,7 +558,7 @@ static void random_tlb(struct strata_machine *m, struct rng *rng, uint32_t level
         machine_add_tlb(m, level, ways * (uint32_t)pick(rng, 1, 5), ways);
     t->kind = kind;
     t->page = page;
-    t->policy = exact_policy(rng);
+    t->policy = random_policy(rng);
 }
 
 static void random_tlbs(struct strata_machine *m, struct rng *rng, uint64_t page)
@@ -578,6 +595,7 @@ static struct strata_machine random_machine(struct rng *rng)
 
 struct walk {
     uint64_t base, span, at;
+    uint64_t region; /* regions are so far apart that all tables find them alike */
     int64_t stride;
     int left;
 };
@@ -590,9 +608,10 @@ static uint64_t next_address(struct walk *walk, struct rng *rng)
         walk->left = (int)rng_below(rng, 24);
         walk->stride = strides[rng_below(rng, 8)];
         walk->at = rng_below(rng, chance(rng, 2) ? walk->span / 8 : walk->span);
+        walk->region = chance(rng, 3) ? rng_below(rng, 3) << 24 : 0;
     }
     walk->at = (walk->at + (uint64_t)walk->stride) % walk->span;
-    return walk->base + walk->at;
+    return walk->base + walk->region + walk->at;
 }
 
 /* Something that happens seldom. */
@@ -607,6 +626,7 @@ static void disturb(struct sim *sim, struct reference *r, struct rng *rng)
         uint64_t seed = rng_next(rng);
         sim_remap(sim, seed);
         mapping_seed(&r->mapping, seed);
+        reference_seed(r, seed);
         reference_flush(r);
         seen.n = 0;
         break;
@@ -627,18 +647,31 @@ static void disturb(struct sim *sim, struct reference *r, struct rng *rng)
     }
 }
 
+/* One access, by the quick path if that is asked for and can do it. */
+static struct sim_result access_by(bool quick, struct sim *sim, uint64_t address,
+                                   uint32_t size, enum sim_op op, enum strata_types type)
+{
+    struct sim_quick *with = sim_quick_for(sim, op, type);
+    struct sim_result result;
+    if (quick && sim_quick(with, address, size)) {
+        sim_add_hits(sim, op, type, 1);
+        return *with->result;
+    }
+    sim_access(sim, address, size, op, type, &result);
+    return result;
+}
+
 /* Says whether one access does the same. */
 static bool same_access(struct sim *sim, struct reference *r, struct walk *walk,
-                        struct rng *rng)
+                        struct rng *rng, bool quick)
 {
     static const enum sim_op ops[] = {SIM_LOAD, SIM_LOAD, SIM_STORE, SIM_FETCH};
     uint64_t address = next_address(walk, rng);
     uint32_t size = (uint32_t)(chance(rng, 4) ? pick(rng, 1, 64) : 4);
     enum sim_op op = ops[rng_below(rng, 4)];
     enum strata_types type = chance(rng, 3) ? STRATA_FLOAT : STRATA_INT;
-    struct sim_result result;
     struct outcome want = reference_access(r, address, size, op, type);
-    sim_access(sim, address, size, op, type, &result);
+    struct sim_result result = access_by(quick, sim, address, size, op, type);
     return result.cycles == want.cycles && result.level == want.level &&
            result.tlb == want.tlb && result.victim == want.victim;
 }
@@ -665,13 +698,14 @@ static void compare_machine(uint64_t seed)
     struct reference *r = malloc(sizeof *r);
     struct walk walk = {.base = UINT64_C(1) << 30,
                         .span = UINT64_C(4096) << rng_below(&rng, 4)};
+    uint64_t quick = rng_below(&rng, 3); /* never, now and then, always */
     assert_non_null(r);
     reference_init(r, &machine, 1);
     seen.n = 0;
     for (int i = 0; i < STEPS; i++) {
         if (chance(&rng, 400))
             disturb(sim, r, &rng);
-        if (!same_access(sim, r, &walk, &rng))
+        if (!same_access(sim, r, &walk, &rng, rng_below(&rng, 2) < quick))
             fail_msg("machine %d, access %d differs", (int)seed, i);
         if (chance(&rng, 100) && !same_chase(sim, r, &walk, &rng))
             fail_msg("machine %d, the chase after access %d differs", (int)seed, i);
@@ -687,7 +721,8 @@ static void compare_machine(uint64_t seed)
 static void random_machines_agree_with_the_reference(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= MACHINES; seed++)
+    uint64_t machines = getenv("STRATA_FULL") ? 50 * MACHINES : MACHINES;
+    for (uint64_t seed = 1; seed <= machines; seed++)
         compare_machine(seed);
 }
 

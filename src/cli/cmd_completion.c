@@ -95,11 +95,16 @@ static void bash_options(const struct command *command)
     printf("    %s) words=\"", command->name);
     for (int i = 0; (spec = option_at(command, i)); i++)
         printf("%s--%s", i ? " " : "", spec->name);
-    if (has_words(command->operand)) {
-        putchar(' ');
-        print_argument_words(command->operand);
+    char operand[OPERAND_TEXT];
+    bool files = false;
+    for (int i = 0; operand_at(command->operand, i, operand); i++) {
+        files |= is_path(operand);
+        if (has_words(operand)) {
+            putchar(' ');
+            print_argument_words(operand);
+        }
     }
-    puts("\" ;;");
+    printf("\"%s ;;\n", files ? " files=yes" : "");
 }
 
 static void print_bash(void)
@@ -107,7 +112,7 @@ static void print_bash(void)
     puts("# bash completion for strata\n"
          "_strata() {\n"
          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-         "    local cmd=${COMP_WORDS[1]} words=\n"
+         "    local cmd=${COMP_WORDS[1]} words= files=\n"
          "    if [ \"$COMP_CWORD\" -eq 1 ]; then cmd=; fi\n"
          "    case $cmd:$prev in");
     for (const struct command *c = commands; c->name; c++)
@@ -118,7 +123,8 @@ static void print_bash(void)
     for (const struct command *c = commands; c->name; c++)
         bash_options(c);
     puts("    esac\n"
-         "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+         "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")\n"
+         "        ${files:+$(compgen -f -- \"$cur\")})\n"
          "}\n"
          "complete -o filenames -F _strata strata");
 }
@@ -150,9 +156,10 @@ static void zsh_command(const struct command *command)
         zsh_argument(spec->argument);
         putchar('\'');
     }
-    if (command->operand) {
-        fputs(" \\\n        '1", stdout);
-        zsh_argument(command->operand);
+    char operand[OPERAND_TEXT];
+    for (int i = 0; operand_at(command->operand, i, operand); i++) {
+        printf(" \\\n        '%d", i + 1);
+        zsh_argument(operand);
         putchar('\'');
     }
     puts(" ;;");
@@ -203,6 +210,20 @@ static void fish_option(const char *command, const struct option_spec *spec)
     puts("'");
 }
 
+static void fish_operand(const char *command, const char *operand)
+{
+    if (!has_words(operand) && !is_path(operand))
+        return;
+    printf("complete -c strata -n '__fish_seen_subcommand_from %s' ", command);
+    if (is_path(operand)) {
+        puts("-F");
+        return;
+    }
+    fputs("-a '", stdout);
+    print_argument_words(operand);
+    puts("'");
+}
+
 static void print_fish(void)
 {
     const struct option_spec *spec;
@@ -214,11 +235,9 @@ static void print_fish(void)
         puts("'");
         for (int i = 0; (spec = option_at(c, i)); i++)
             fish_option(c->name, spec);
-        if (!has_words(c->operand))
-            continue;
-        printf("complete -c strata -n '__fish_seen_subcommand_from %s' -a '", c->name);
-        print_argument_words(c->operand);
-        puts("'");
+        char operand[OPERAND_TEXT];
+        for (int i = 0; operand_at(c->operand, i, operand); i++)
+            fish_operand(c->name, operand);
     }
 }
 

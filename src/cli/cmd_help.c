@@ -39,12 +39,20 @@ static void print_option(FILE *file, const struct option_spec *spec)
     print_row(file, left, OPTION_COLUMN, spec->help);
 }
 
+static void print_usage(FILE *file, const struct command *command)
+{
+    char usage[256], operand[OPERAND_TEXT];
+    size_t used = (size_t)snprintf(usage, sizeof usage, "Usage: strata %s [OPTION]...",
+                                   command->name);
+    for (int i = 0; operand_at(command->operand, i, operand) && used < sizeof usage; i++)
+        used += (size_t)snprintf(usage + used, sizeof usage - used, " [%s]", operand);
+    term_wrap(file, 0, (int)strlen("Usage: "), usage);
+}
+
 static void print_command(FILE *file, const struct command *command)
 {
     static const struct option_spec help = {"help", 'h', NULL, "print this"};
-    fprintf(file, "Usage: strata %s [OPTION]...%s%s%s\n", command->name,
-            command->operand ? " [" : "", command->operand ? command->operand : "",
-            command->operand ? "]" : "");
+    print_usage(file, command);
     fprintf(file, "%c%s.\n", toupper((unsigned char)command->summary[0]),
             command->summary + 1);
     if (command->about) {

@@ -15,6 +15,7 @@
  * files are written, for the same reason. Ctrl-C ends the measurement early; what is
  * known by then is printed and written like the rest, and the exit status is 1. */
 #include "cli/commands.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/term.h"
 #include "core/fail.h"
@@ -22,9 +23,7 @@
 #include "host/claims.h"
 #include "report/probe_report.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <libgen.h>
 #include <locale.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -89,43 +88,6 @@ static int check_ending(const struct output *output, const char *path,
                 output->option, path, e[0], e[1]);
 }
 
-/* Files are written beside their place and renamed, so the folder must be writable. */
-static int check_folder(const char *option, const char *path, struct strata_error *error)
-{
-    char *copy = strdup(path);
-    if (!copy)
-        return fail(error, STRATA_FAILED, "out of memory");
-    const char *folder = dirname(copy);
-    struct stat there;
-    int status = STRATA_OK;
-    if (stat(folder, &there) == 0 && !S_ISDIR(there.st_mode))
-        status = fail(error, STRATA_BAD_INPUT, "--%s %s: %s is no folder; name another one",
-                      option, path, folder);
-    else if (access(folder, W_OK | X_OK) != 0)
-        status = fail(error, STRATA_BAD_INPUT,
-                      "--%s %s: cannot write to the folder %s: %s; name another one",
-                      option, path, folder, strerror(errno));
-    free(copy);
-    return status;
-}
-
-static int check_place(const char *option, const char *path, struct strata_error *error)
-{
-    struct stat there;
-    bool exists = stat(path, &there) == 0;
-    if (!*path)
-        return fail(error, STRATA_BAD_INPUT, "--%s: the name of the file is empty", option);
-    if (exists && S_ISDIR(there.st_mode))
-        return fail(error, STRATA_BAD_INPUT, "--%s %s: this is a folder; name a file in it",
-                    option, path);
-    if (exists && access(path, W_OK) != 0)
-        return fail(error, STRATA_BAD_INPUT, "--%s %s: cannot write: %s", option, path,
-                    strerror(errno));
-    if (exists && !S_ISREG(there.st_mode))
-        return STRATA_OK; /* a pipe or a terminal is written to where it is */
-    return check_folder(option, path, error);
-}
-
 /* One regular file under two names. Two that are not there yet are told by name. */
 static bool same_file(const char *a, const char *b)
 {
@@ -163,7 +125,7 @@ static int check_outputs(const struct options *options, struct strata_error *err
             continue;
         status = check_ending(&outputs[i], path, error);
         if (!status)
-            status = check_place(outputs[i].option, path, error);
+            status = output_check(outputs[i].option, path, error);
         if (!status)
             status = check_distinct(options, i, error);
     }

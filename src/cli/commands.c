@@ -6,6 +6,7 @@
 
 #include "cli/suggest.h"
 #include "core/fail.h"
+#include "views/view.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -31,6 +32,46 @@ static const struct option_spec probe_options[] = {
     {0},
 };
 
+static const struct option_spec record_options[] = {
+    {"source", 0, "auto|sim|perf",
+     "where events come from; auto (the default) is what this machine offers"},
+    {"machine", 'm', "FILE",
+     "the simulated machine: a file, or the name of one that comes with strata; the "
+     "default "
+     "is this.machine, or else a generic one"},
+    {"output", 'o', "FILE", "the profile; the default is PROGRAM.strata"},
+    {"exact", 0, NULL, "count every event; the default"},
+    {"period", 0, "N", "sample one event in N; with --exact, do both"},
+    {"event-level", 0, "N", "sample misses of cache level N; the default is 1"},
+    {"interrupt-cycles", 0, "N", "what taking a sample costs; the default is 8800"},
+    {"fetches", 0, NULL, "instructions are read through the caches too"},
+    {"branches", 0, NULL, "count branches by kind"},
+    {"stack-frames", 0, NULL, "split the stack by function"},
+    {"paused", 0, NULL, "collect nothing until the program or SIGUSR1 says so"},
+    {"duration", 0, "S", "end the program after S seconds"},
+    {"no-children", 0, NULL, "do not record programs that it starts"},
+    {"seed", 0, "N", "the seed of every random choice"},
+    {"keep-raw", 0, "FOLDER", "keep what the collector wrote, in a new folder"},
+    {0},
+};
+
+static const struct option_spec view_options[] = {
+    {"object", 0, "NAME", "only this object: its name, the beginning of it, or a pattern"},
+    {"function", 0, "NAME", "only this function, named in the same way"},
+    {"process", 0, "PID", "only this process"},
+    {"sort", 0, "latency|misses|events", "what comes first; the default is latency"},
+    {"top", 0, "N", "so many rows, and one for the rest; 0: all; the default is 20"},
+    {"json", 0, NULL, "print JSON: plain numbers, whole names, all rows"},
+    {"csv", 0, NULL, "print CSV: the same"},
+    {0},
+};
+
+static const struct option_spec export_options[] = {
+    {"format", 0, "FORMAT", "callgrind, the only one and the default: for KCachegrind"},
+    {"output", 'o', "FILE", "write to FILE; the default is standard output"},
+    {0},
+};
+
 static const struct option_spec json_options[] = {
     {"json", 0, NULL, "print JSON"},
     {0},
@@ -44,6 +85,17 @@ const struct command commands[] = {
      "many ways, how slow. Nothing is read from the operating system's or the processor's "
      "own description.",
      probe_options, NULL, cmd_probe},
+    {"record", "record which data a program misses in the caches",
+     "Runs a program on a simulated machine and writes a profile: misses and latency by "
+     "object, function and line. The program's input, output and exit status are its own.",
+     record_options, "PROGRAM...", cmd_record},
+    {"view", "show what a profile has to say",
+     "Shows data structures, functions and lines by their misses and latency. Without the "
+     "name of a view, a terminal gets a prompt with the same words, and a pipe gets totals "
+     "and objects.",
+     view_options, "FILE " VIEW_WORDS, cmd_view},
+    {"export", "write a profile in the format of another tool", NULL, export_options,
+     "FILE", cmd_export},
     {"doctor", "say what this machine offers for measuring, and what to do about it",
      "Tries each thing that a measurement may need, and says what it found and what to "
      "change. It changes nothing itself.",
@@ -58,6 +110,13 @@ const struct command commands[] = {
     {0},
 };
 
+/* What strata asks of itself and a person need not know. */
+static const struct command hidden_commands[] = {
+    {"symbols", "print the variables of programs and libraries", NULL, no_options,
+     "FILE...", cmd_symbols},
+    {0},
+};
+
 const struct command *command_find(const char *name, struct strata_error *error)
 {
     const char *names[sizeof commands / sizeof commands[0]];
@@ -68,6 +127,9 @@ const struct command *command_find(const char *name, struct strata_error *error)
             return &commands[n];
         names[n] = commands[n].name;
     }
+    for (const struct command *hidden = hidden_commands; hidden->name; hidden++)
+        if (strcmp(hidden->name, name) == 0)
+            return hidden;
     fail(error, STRATA_BAD_INPUT, "no command %s%s; 'strata help' lists the commands", name,
          hint_nearest(name, names, n, "", hint));
     return NULL;

@@ -35,7 +35,11 @@ void command_report(const struct strata_error *error, bool json, FILE *out, FILE
 bool command_wants_json(int argc, char **argv);
 
 int cmd_probe(const struct options *options, struct strata_error *error);
+int cmd_record(const struct options *options, struct strata_error *error);
+int cmd_view(const struct options *options, struct strata_error *error);
+int cmd_export(const struct options *options, struct strata_error *error);
 int cmd_doctor(const struct options *options, struct strata_error *error);
+int cmd_symbols(const struct options *options, struct strata_error *error);
 int cmd_help(const struct options *options, struct strata_error *error);
 int cmd_version(const struct options *options, struct strata_error *error);
 int cmd_completion(const struct options *options, struct strata_error *error);

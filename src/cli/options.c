@@ -38,6 +38,21 @@ const char *choice_at(const char *choices, int i, char text[CHOICE_TEXT])
     return text;
 }
 
+const char *operand_at(const char *operand, int i, char text[OPERAND_TEXT])
+{
+    for (; operand && i > 0; i--) {
+        operand = strchr(operand, ' ');
+        operand = operand ? operand + 1 : NULL;
+    }
+    if (!operand)
+        return NULL;
+    size_t length = strcspn(operand, " ");
+    assert(length < OPERAND_TEXT);
+    memcpy(text, operand, length);
+    text[length] = '\0';
+    return text;
+}
+
 /* `what` names the setting in the message: "--source" or "operand". */
 static int check_choice(const char *what, const char *choices, const char *value,
                         struct strata_error *error)
@@ -66,12 +81,14 @@ static int count_specs(const struct option_spec *specs)
     return n;
 }
 
-/* Turns the table into getopt_long()'s two. letters holds ":" and two characters each. */
-static void make_tables(const struct option_spec *specs, struct option *longs,
+/* Turns the table into getopt_long()'s two. letters holds "+:" and two characters each. */
+static void make_tables(const struct option_spec *specs, bool program, struct option *longs,
                         char *letters)
 {
     int n = count_specs(specs);
-    *letters++ = ':'; /* so that a missing argument is told from an unknown option */
+    if (program)
+        *letters++ = '+'; /* what follows the first operand is not ours */
+    *letters++ = ':';     /* so that a missing argument is told from an unknown option */
     for (int i = 0; i < n; i++) {
         longs[i] = (struct option){
             .name = specs[i].name,
@@ -138,28 +155,43 @@ static int take_value(struct options *options, int row, struct strata_error *err
     return spec->argument ? check_choice(what, spec->argument, optarg, error) : STRATA_OK;
 }
 
+static bool takes_many(const char *operand)
+{
+    size_t length = operand ? strlen(operand) : 0;
+    return length > 3 && strcmp(operand + length - 3, "...") == 0;
+}
+
+static const char *const allowances[] = {"options only", "one operand only",
+                                         "two operands only"};
+
 static int take_operands(struct options *options, const char *operand, int argc,
                          char **argv, struct strata_error *error)
 {
     options->operands = argv + optind;
     options->noperands = argc - optind;
-    int allowed = operand ? 1 : 0;
+    if (takes_many(operand))
+        return STRATA_OK;
+    char one[OPERAND_TEXT];
+    int allowed = 0, status = STRATA_OK;
+    while (operand_at(operand, allowed, one))
+        allowed++;
     if (options->noperands > allowed)
         return fail(error, STRATA_BAD_INPUT, "%s: %s takes %s; 'strata help %s' says more",
-                    options->operands[allowed], argv[0],
-                    allowed ? "one operand only" : "options only", argv[0]);
-    return options->noperands ? check_choice(argv[0], operand, options->operands[0], error)
-                              : STRATA_OK;
+                    options->operands[allowed], argv[0], allowances[allowed], argv[0]);
+    for (int i = 0; i < options->noperands && !status; i++)
+        status =
+            check_choice(argv[0], operand_at(operand, i, one), options->operands[i], error);
+    return status;
 }
 
 int options_parse(struct options *options, const struct option_spec *specs,
                   const char *operand, int argc, char **argv, struct strata_error *error)
 {
     struct option longs[OPTIONS_MAX];
-    char letters[2 * OPTIONS_MAX + 2];
+    char letters[2 * OPTIONS_MAX + 4];
     int returned, status = STRATA_OK;
     *options = (struct options){.specs = specs};
-    make_tables(specs, longs, letters);
+    make_tables(specs, operand && strcmp(operand, "PROGRAM...") == 0, longs, letters);
     optind = 0; /* glibc: begin anew */
     opterr = 0;
     while (!status && (returned = getopt_long(argc, argv, letters, longs, NULL)) != -1) {

@@ -33,6 +33,9 @@ struct options {
 
 /* Reads argv[1..] by the table; argv[0] is the command's name. `operand` names what
  * may follow the options, at most once, as for an argument above; NULL: nothing may.
+ * Two are separated by a space: "FILE a|b|c".
+ * One that ends in "..." may be given many times; "PROGRAM..." is a command line of its
+ * own, so that the first operand ends the options.
  * Given twice, the last one counts. Fails with STRATA_BAD_INPUT, naming the option
  * and the nearest one that there is. Uses getopt_long(), so it is not reentrant. */
 int options_parse(struct options *options, const struct option_spec *specs,
@@ -52,5 +55,9 @@ int option_decimal(const struct options *options, const char *name, double low, 
  * A text without '|' has no words. */
 enum { CHOICE_TEXT = 32 };
 const char *choice_at(const char *choices, int i, char text[CHOICE_TEXT]);
+
+/* The operand at index i of those that `operand` names, in text; NULL past the last. */
+enum { OPERAND_TEXT = 80 };
+const char *operand_at(const char *operand, int i, char text[OPERAND_TEXT]);
 
 #endif

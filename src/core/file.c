@@ -116,10 +116,9 @@ static int write_and_close(int fd, const char *text, size_t size)
     return cause;
 }
 
-/* A new file beside target; its name replaces *name. It is short, so that it fits where
- * target does. The kernel applies the umask, which mkstemp() would not. Returns the
- * descriptor, or -1. */
-static int open_beside(const char *target, char **name)
+/* The name is short, so that it fits where target does. The kernel applies the umask,
+ * which mkstemp() would not. */
+int open_beside(const char *target, char **name)
 {
     const char *slash = strrchr(target, '/');
     int folder = slash ? (int)(slash - target) + 1 : 0;

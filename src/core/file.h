@@ -24,4 +24,9 @@ int read_file(const char *path, size_t limit, char **text, size_t *size,
  * file may be there. */
 int write_file(const char *path, const char *text, size_t size, struct strata_error *error);
 
+/* Makes a new, empty file beside `target`, to be renamed to it when it is complete. Its
+ * name replaces *name, which is NULL or from malloc(), and is the caller's to free.
+ * Returns the descriptor, open for writing, or -1 and errno. */
+int open_beside(const char *target, char **name);
+
 #endif

@@ -129,3 +129,17 @@ const char *format_size_short(double size, char text[SIZE_TEXT])
         snprintf(text, SIZE_TEXT, "%" PRIu64 "%c", n / 10, suffixes[step - 1]);
     return text;
 }
+
+const char *format_thousands(uint64_t count, char text[THOUSANDS_TEXT])
+{
+    char digits[SIZE_TEXT];
+    int n = snprintf(digits, sizeof digits, "%" PRIu64, count);
+    char *to = text;
+    for (int i = 0; i < n; i++) {
+        *to++ = digits[i];
+        if (i + 1 < n && (n - i - 1) % 3 == 0)
+            *to++ = ',';
+    }
+    *to = '\0';
+    return text;
+}

@@ -23,4 +23,9 @@ const char *format_size(uint64_t size, char text[SIZE_TEXT]);
 /* Writes a form for people: at most one fractional digit, so 1.2M for 1.25M. */
 const char *format_size_short(double size, char text[SIZE_TEXT]);
 
+enum { THOUSANDS_TEXT = 28 };
+
+/* Writes a count as people read it: 1,335,667. */
+const char *format_thousands(uint64_t count, char text[THOUSANDS_TEXT]);
+
 #endif

@@ -24,13 +24,20 @@ enum {
     LARGE = 4 << 20, /* bytes: from here on a quarter of them */
     LEAST = 24,      /* observations without a new minimum, at footprints up to… */
     SMALL = 1 << 20, /* …this one: luck with the pages counts less among more of them */
+    LARGEST = 192 << 20, /* bytes, or three quarters of the memory that there is */
     MOST_PASSES = 100,
     HALVES = 40, /* repeated analyses for the intervals */
 };
 
+/* One visit to a line of the first cache, where that is known: more of them would only be
+ * hits there, and hide what the levels behind it cost. */
 static int build_cache(struct probing *p, const struct string *s, double x)
 {
-    return refs_cache(&p->refs, &p->runner->ground[s->arena], &p->rng, (uint64_t)x, BLOCK);
+    struct ground ground = p->runner->ground[s->arena];
+    const struct strata_value *line = &p->probed->caches[0].line;
+    if (line->known && line->value > (double)ground.line && line->value <= SMALLEST / 4)
+        ground.line = (uint64_t)line->value;
+    return refs_cache(&p->refs, &ground, &p->rng, (uint64_t)x, BLOCK);
 }
 
 static double footprint(double x)
@@ -261,7 +268,8 @@ static bool visited_any(const struct series *series)
 static int measure(struct probing *p, struct series *series)
 {
     struct string string = {.build = build_cache, .arena = BASE_PAGES};
-    size_t n = grid_size((double)p->runner->ground[BASE_PAGES].bytes * 0.75);
+    double bytes = (double)p->runner->ground[BASE_PAGES].bytes;
+    size_t n = grid_size(fmin(LARGEST, 0.75 * bytes));
     int status = add_points(p, series, 0, n, PER_OCTAVE / 2);
     for (int i = 0; i < 3 && !status; i++) {
         if (sweep_once(p, &string, series, 1, 0, INFINITY) < 0)
@@ -299,6 +307,21 @@ static int conclude(struct probing *p, struct series *series)
     free(halves);
     free(found);
     return count ? 0 : out_of_memory(p);
+}
+
+/* Where the size is known, no more than that can be used. */
+int cap_effective(struct probing *p)
+{
+    for (int i = 0; i < p->probed->ncaches; i++) {
+        struct strata_value *effective = &p->probed->caches[i].effective;
+        const struct strata_value *size = &p->probed->caches[i].size;
+        if (!effective->known || !size->known || size->confidence < effective->confidence)
+            continue;
+        effective->low = fmin(effective->low, size->value);
+        effective->value = fmin(effective->value, size->value);
+        effective->high = fmin(effective->high, size->value);
+    }
+    return 0;
 }
 
 int probe_caches(struct probing *p)

@@ -48,12 +48,19 @@ int decide_slower(struct probing *p, const struct string *a, double xa,
                   const struct string *b, double xb, double amount,
                   struct decision *decision)
 {
+    return decide_within(p, a, xa, b, xb, amount, MOST, decision);
+}
+
+int decide_within(struct probing *p, const struct string *a, double xa,
+                  const struct string *b, double xb, double amount, int most,
+                  struct decision *decision)
+{
     double difference[MOST], mine, other, error = 1;
     int above = 0, n = 0;
     *decision = (struct decision){.confidence = 0.5};
     if (late(p))
         return 0;
-    while (n < MOST && (n < FEWEST || error > ERROR)) {
+    while (n < most && n < MOST && (n < FEWEST || error > ERROR)) {
         int status = try_string(p, a, xa, &mine);
         if (!status)
             status = try_string(p, b, xb, &other);

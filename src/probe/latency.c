@@ -1,21 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Latencies by the sparse string: within what a level holds and beyond what the one before
- * it does, every visit is served by that level. Only every fourth line is visited, so that
- * a line that was prefetched beside another one is never wanted; on huge pages, where there
- * are any, so that translation costs nothing. */
+ * it does, every visit is served by that level. Visits are so far apart that what was
+ * brought in beside one of them is never wanted; on huge pages, where there are any, so that
+ * translation costs nothing.
+ *
+ * How far beyond, and how far within, depends on policies and pages. Of a ring that is
+ * longer than a cache with random replacement, some is still there after a lap; a cache
+ * whose pages lie unluckily overflows before it is full. So several footprints are tried,
+ * and the flattest place of the curve is taken, of the curve as it is and of the curve less
+ * what a level before with random replacement would still hold. The interval has the
+ * neighbours of that place in it. */
 #include "core/sort.h"
 #include "probe/probing.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
-    SKIP = 4,   /* lines */
-    BLOCK = 8,  /* pages */
-    TRIALS = 6, /* at a time, and the time comes three times in a probe */
+    SKIP = 4,       /* lines between visits, at least, where there is memory for that */
+    MOST_SKIP = 64, /* a page of them */
+    BLOCK = 8,      /* pages */
+    FOOTPRINTS = 5, /* tried for a level */
+    TRIALS = 2,     /* at each, and the time comes three times in a probe… */
+    ALONE = 4,      /* …and at one that is tried alone */
     MOST_TRIALS = 64,
 };
+
+#define BEYOND 1.6 /* times what the level before holds: the first footprint */
+#define WITHIN 0.8 /* of what the level holds: the last one */
+#define MEMORY 5   /* times what the last level holds */
 
 static int build_sparse(struct probing *p, const struct string *s, double x)
 {
@@ -25,11 +40,25 @@ static int build_sparse(struct probing *p, const struct string *s, double x)
     return status;
 }
 
-/* Visits that a level has room for, one to a line, or one to where the strings may go. */
-static double room(const struct probing *p, const struct strata_probed_cache *cache)
+/* Bytes that a visit takes up in a level: its line, and what prefetchers bring in with it
+ * there or before. The level behind the last one is memory. */
+static double taken(const struct probing *p, int level)
 {
-    double line = (double)p->runner->ground[BASE_PAGES].line;
-    return cache->effective.value / fmax(line, cache->line.known ? cache->line.value : 0);
+    double most = (double)p->runner->ground[BASE_PAGES].line;
+    for (int i = 0; i <= level && i < p->probed->ncaches; i++) {
+        const struct strata_probed_cache *cache = &p->probed->caches[i];
+        if (cache->line.known)
+            most = fmax(most, cache->line.value);
+        if (cache->effective_line.known)
+            most = fmax(most, cache->effective_line.value);
+    }
+    return most;
+}
+
+/* Visits that a level has room for. */
+static double room(const struct probing *p, int level)
+{
+    return p->probed->caches[level].effective.value / taken(p, level);
 }
 
 /* What translation adds to a visit of a string of so many: the first one in each page may
@@ -47,45 +76,62 @@ static double translation(const struct probing *p, double visits, uint64_t skip)
     return cost / in_page;
 }
 
-/* Memory is visited more densely than the caches: as many lines as there are must be. But
- * not every line of the last cache, or an adjacent one that was prefetched would be wanted.
- */
-static uint64_t skip_of(const struct probing *p, int level)
+/* Lines from one visit to the next: as many as are brought in at once, or more where there
+ * is memory for that, because not every prefetcher was seen. */
+static uint64_t skip_of(const struct probing *p, const struct ground *ground, int level,
+                        double visits)
 {
-    int last = p->probed->ncaches - 1;
-    const struct strata_value *line = last >= 0 ? &p->probed->caches[last].line : NULL;
-    uint64_t unit = p->runner->ground[BASE_PAGES].line;
-    if (level <= last || !line || !line->known || line->value <= (double)unit)
-        return level <= last ? SKIP : 2;
-    return 2 * (uint64_t)line->value / unit;
+    double least = taken(p, level) / (double)ground->line, skip = least;
+    double most = fmin(MOST_SKIP, fmax(SKIP, 2 * least));
+    while (2 * skip <= most &&
+           visits * 2 * skip * (double)ground->line <= (double)ground->bytes)
+        skip *= 2;
+    return (uint64_t)fmin(skip, MOST_SKIP);
 }
 
 static struct string plan(const struct probing *p, double visits, int level)
 {
-    const struct ground *huge = &p->runner->ground[HUGE_PAGES];
-    uint64_t skip = skip_of(p, level);
-    bool fits = (double)huge->bytes >= visits * (double)(huge->line * skip);
+    enum arena arena = HUGE_PAGES;
+    const struct ground *ground = &p->runner->ground[arena];
+    uint64_t skip = skip_of(p, ground, level, visits);
+    if ((double)ground->bytes < visits * (double)(ground->line * skip)) {
+        arena = BASE_PAGES;
+        skip = skip_of(p, &p->runner->ground[arena], level, visits);
+    }
     return (struct string){.build = build_sparse,
-                           .arena = fits ? HUGE_PAGES : BASE_PAGES,
+                           .arena = arena,
                            .a = level < p->probed->ncaches,
                            .b = skip};
 }
 
-/* The visits with which a level is measured; that behind the last one is memory. */
-static double visits_of(const struct probing *p, int level)
+/* The most visits for which there is memory. */
+static double most_visits(const struct probing *p, int level)
 {
-    const struct strata_probed_cache *cache = &p->probed->caches[level];
-    const struct ground *ground = &p->runner->ground[BASE_PAGES];
-    double most = (double)(ground->bytes / ground->line / skip_of(p, level));
-    if (level == p->probed->ncaches) /* many times what the last level holds */
-        return floor(level ? fmin(most, 6 * room(p, cache - 1)) : most);
-    double here = room(p, cache);
-    if (!level)
-        return floor(here / 2);
-    /* Well above what the level before holds, of which sets that few pages share still hold
-     * theirs, and well below what this one holds. */
-    double before = room(p, cache - 1);
-    return floor(fmax(sqrt(before * here), fmin(2.5 * before, 0.6 * here)));
+    const struct ground *ground = p->runner->ground;
+    double bytes = fmax((double)ground[BASE_PAGES].bytes, (double)ground[HUGE_PAGES].bytes);
+    return floor(bytes / taken(p, level));
+}
+
+/* The visits with which a level is measured: at most so many numbers. */
+static size_t footprints(const struct probing *p, int level, size_t at_most, double *visits)
+{
+    double most = most_visits(p, level), low, high;
+    if (!level || level == p->probed->ncaches) {
+        *visits = level ? MEMORY * room(p, level - 1)
+                  : p->probed->ncaches ? room(p, 0) / 2
+                                       : most;
+        *visits = floor(fmin(*visits, most));
+        return 1;
+    }
+    low = BEYOND * room(p, level - 1);
+    high = fmin(WITHIN * room(p, level), most);
+    if (at_most == 1 || high <= low * 1.1) {
+        *visits = floor(sqrt(room(p, level - 1) * fmin(room(p, level), most)));
+        return 1;
+    }
+    for (int i = 0; i < FOOTPRINTS; i++)
+        visits[i] = floor(low * pow(high / low, (double)i / (FOOTPRINTS - 1)));
+    return FOOTPRINTS;
 }
 
 /* Not the least, but one of the least: disturbances and unlucky pages make a trial longer,
@@ -103,23 +149,21 @@ static struct strata_value judge(const struct point *point)
     return known(value, value / factor, value * factor, 1 - exp2(1 - (double)n));
 }
 
-/* Whether all the trials so far gave the same to the cycle: no more will tell anything. */
-static bool certain(const struct point *point)
+/* Whether more trials will not tell anything: all so far gave the same to the cycle, or
+ * twice as many the same to a twentieth. */
+static bool certain(const struct point *point, size_t trials)
 {
     struct strata_value value = judge(point);
-    return point->n >= TRIALS && value.high - value.low < 0.5;
+    double width = value.high - value.low;
+    return (point->n >= trials && width < 0.5) ||
+           (point->n >= 2 * trials && width < value.value / 20);
 }
 
-static int measure(struct probing *p, struct series *series, int level)
+static int measure(struct probing *p, struct point *point, int level)
 {
-    double visits = visits_of(p, level), cycles;
+    double visits = point->x, cycles;
     double line = (double)p->runner->ground[BASE_PAGES].line;
     struct string string = plan(p, visits, level);
-    struct point *point = series_at(series, level + 1);
-    if (!point)
-        return out_of_memory(p);
-    if (certain(point))
-        return 0;
     int status = try_string(p, &string, visits * line, &cycles);
     if (status)
         return status;
@@ -128,29 +172,165 @@ static int measure(struct probing *p, struct series *series, int level)
     return point_add(point, cycles) ? out_of_memory(p) : 0;
 }
 
-/* All levels by turns, so that a disturbance does not hit all the trials of one. */
-int probe_latencies(struct probing *p)
+/* The share of a ring, `times` as long as a cache with random replacement, that is still
+ * there when its turn comes again: each of the misses meanwhile may have hit it. */
+static double kept(double times)
+{
+    double share = 0;
+    for (int i = 0; i < 100; i++)
+        share = exp(-times * (1 - share));
+    return share;
+}
+
+/* A latency curve of one level under one assumption. */
+struct view {
+    size_t n;
+    struct strata_value cycles[FOOTPRINTS];
+};
+
+/* The curve as it is, or as it would be without what a random cache before it keeps. */
+static struct view view_of(const struct probing *p, const struct series *series, int level,
+                           bool random)
+{
+    struct view view = {.n = 0};
+    for (size_t i = 0; i < series->npoints && view.n < FOOTPRINTS; i++) {
+        struct strata_value now = judge(&series->points[i]);
+        if (!now.known)
+            continue;
+        if (random) {
+            const struct strata_probed_cache *inner = &p->probed->caches[level - 1];
+            double share = kept(series->points[i].x / room(p, level - 1));
+            double hits = share * inner->latency_cycles.value;
+            now.value = (now.value - hits) / (1 - share);
+            now.low = (now.low - hits) / (1 - share);
+            now.high = (now.high - hits) / (1 - share);
+        }
+        view.cycles[view.n++] = now;
+    }
+    return view;
+}
+
+/* How steep the curve is around the point i: footprints are evenly spaced. */
+static double steepness(const struct view *view, size_t i)
+{
+    size_t from = i ? i - 1 : i, to = i + 1 < view->n ? i + 1 : i;
+    return fabs(log(view->cycles[to].value / view->cycles[from].value)) /
+           (double)(to - from);
+}
+
+/* The point with the flattest surroundings; the ends have none. */
+static size_t flattest(const struct view *view)
+{
+    size_t best = view->n / 2;
+    for (size_t i = 1; i + 1 < view->n; i++)
+        if (steepness(view, i) < steepness(view, best))
+            best = i;
+    return best;
+}
+
+/* The value at the flattest point, in an interval that holds the neighbours; to half a
+ * cycle, because latencies are whole ones. */
+static struct strata_value conclude(const struct view *view, size_t at)
+{
+    struct strata_value value = view->cycles[at];
+    double wrong = 1;
+    for (size_t i = at ? at - 1 : at; i <= at + 1 && i < view->n; i++) {
+        value.low = fmin(value.low, view->cycles[i].value);
+        value.high = fmax(value.high, view->cycles[i].value);
+        wrong *= 1 - view->cycles[i].confidence;
+    }
+    value.confidence = 1 - wrong;
+    value.low = fmin(value.low, value.value - 0.5);
+    value.high = fmax(value.high, value.value + 0.5);
+    return value;
+}
+
+static struct strata_value latency_of(const struct probing *p, const struct series *series,
+                                      int level)
+{
+    struct view plain = view_of(p, series, level, false), random;
+    if (!plain.n)
+        return no_time();
+    size_t at = flattest(&plain);
+    if (plain.n < 3 || level == p->probed->ncaches ||
+        !p->probed->caches[level - 1].latency_cycles.known)
+        return conclude(&plain, at);
+    random = view_of(p, series, level, true);
+    size_t other = flattest(&random);
+    if (steepness(&random, other) < steepness(&plain, at))
+        return conclude(&random, other);
+    return conclude(&plain, at);
+}
+
+static struct series *series_of(struct probing *p, const char *kind, int level)
+{
+    char name[32], title[80];
+    snprintf(name, sizeof name, "%s%d", kind, level + 1);
+    if (level < p->probed->ncaches)
+        snprintf(title, sizeof title, "latency of L%d", level + 1);
+    else
+        snprintf(title, sizeof title, "latency of memory");
+    struct series *series = dataset_find(p->probed->data, name);
+    return series ? series
+                  : dataset_add(p->probed->data, name, title, "visits", "cycles");
+}
+
+/* The points of a level's series are chosen once. */
+static int add_points(struct probing *p, struct series *series, int level, size_t at_most)
+{
+    double visits[FOOTPRINTS];
+    size_t n = footprints(p, level, at_most, visits);
+    for (size_t i = 0; i < n && series->npoints < n; i++)
+        if (!series_at(series, visits[i]))
+            return out_of_memory(p);
+    return 0;
+}
+
+static void answer(struct probing *p, int level, struct strata_value cycles)
 {
     struct strata_probed *probed = p->probed;
-    struct series *series = dataset_find(probed->data, "latency");
-    int n = probed->ncaches;
-    if (!series)
-        series =
-            dataset_add(probed->data, "latency", "latency by level", "level", "cycles");
-    if (!series)
-        return out_of_memory(p);
-    for (int t = 0; t < TRIALS; t++)
-        for (int i = 0; i <= n && !late(p); i++) {
-            int status = measure(p, series, i);
-            if (status)
-                return status;
-            time_left(p, (double)t / TRIALS);
+    bool memory = level == probed->ncaches;
+    *(memory ? &probed->memory_cycles : &probed->caches[level].latency_cycles) = cycles;
+    *(memory ? &probed->memory_ns : &probed->caches[level].latency_ns) = in_ns(p, cycles);
+}
+
+/* One trial of each footprint of a level, where more of them can tell something. */
+static int measure_level(struct probing *p, struct series *series, int level, int turn)
+{
+    size_t trials = series->npoints > 1 ? TRIALS : ALONE;
+    int status = 0;
+    for (size_t i = 0; !status && i < series->npoints && !late(p); i++)
+        if ((size_t)turn < trials && !certain(&series->points[i], trials))
+            status = measure(p, &series->points[i], level);
+    return status;
+}
+
+/* All levels by turns, so that a disturbance does not hit all the trials of one. */
+static int measure_all(struct probing *p, const char *kind, int turns, size_t at_most)
+{
+    int n = p->probed->ncaches, status = 0;
+    for (int t = 0; t < turns && !status; t++)
+        for (int i = 0; i <= n && !status && !late(p); i++) {
+            struct series *series = series_of(p, kind, i);
+            status = series ? add_points(p, series, i, at_most) : out_of_memory(p);
+            if (!status)
+                status = measure_level(p, series, i, t);
+            time_left(p, (double)t / turns);
         }
-    for (int i = 0; i <= n; i++) {
-        const struct point *point = series_at(series, i + 1);
-        struct strata_value cycles = point ? judge(point) : no_time();
-        *(i < n ? &probed->caches[i].latency_cycles : &probed->memory_cycles) = cycles;
-        *(i < n ? &probed->caches[i].latency_ns : &probed->memory_ns) = in_ns(p, cycles);
+    for (int i = 0; i <= n && !status; i++) {
+        struct series *series = series_of(p, kind, i);
+        answer(p, i, series ? latency_of(p, series, i) : no_time());
     }
-    return 0;
+    return status;
+}
+
+/* What the lines are looked for with: which prefetchers there are is not yet known. */
+int probe_latencies_roughly(struct probing *p)
+{
+    return measure_all(p, "rough", 1, 1);
+}
+
+int probe_latencies(struct probing *p)
+{
+    return measure_all(p, "latency", ALONE, FOOTPRINTS);
 }

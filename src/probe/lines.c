@@ -8,7 +8,13 @@
  *
  * The effective line is the width that behaves as one: a pair of visits d apart, in random
  * chunks of the next level's memory, where the second one still finds what the first one
- * brought in, by the line or by a prefetcher. */
+ * brought in, by the line or by a prefetcher.
+ *
+ * A line brings in what lies before a visit as well as what lies behind it; a prefetcher of
+ * next lines does not. So pairs are visited backwards, too, and what is brought in both
+ * ways, the block, is at least the line. Lines do not get shorter from level to level:
+ * where the block is as long as the line before, so is the line, and no stripes are needed.
+ */
 #include "probe/probing.h"
 
 #include <math.h>
@@ -21,8 +27,10 @@ enum {
     MOST_TRIALS = 16,
     GUESS = 64, /* bytes: where the first cache's line is not known */
     BLOCK = 8,  /* pages */
-    PAIRS = 3,  /* of visits, at each distance */
+    PAIRS = 5,  /* of visits, at each distance */
 };
+
+enum direction { FORWARDS, BACKWARDS };
 
 /* a: bytes that the level holds. x: the stripe. */
 static int build_line(struct probing *p, const struct string *s, double x)
@@ -36,6 +44,16 @@ static int build_pair(struct probing *p, const struct string *s, double x)
 {
     return refs_pair(&p->refs, &p->runner->ground[s->arena], &p->rng, s->a, (uint64_t)x,
                      s->b);
+}
+
+/* The same from the middle of each chunk back to its start. */
+static int build_pair_back(struct probing *p, const struct string *s, double x)
+{
+    int status = build_pair(p, s, x);
+    uint64_t *at = p->refs.at, d = (uint64_t)x;
+    for (size_t i = 0; i < p->refs.n; i++)
+        at[i] += s->b && i % 2 ? -d : d;
+    return status;
 }
 
 static double first_line(const struct probing *p)
@@ -123,21 +141,29 @@ static double confidence_of(const struct series *series, size_t i)
     return 1 - separation(low, high, TRIALS);
 }
 
-static int physical_line(struct probing *p, struct strata_probed_cache *cache)
+/* Stripes from half the first line on, as wide as they may be. */
+static struct series *stripes(struct probing *p, const struct strata_probed_cache *cache)
 {
-    struct string string = {
-        .build = build_line, .arena = BASE_PAGES, .a = (uint64_t)filling(cache)};
-    double y[WIDTHS];
     char name[32], title[80];
     snprintf(name, sizeof name, "line%d", cache->level);
     snprintf(title, sizeof title, "stripes that fill L%d", cache->level);
     struct series *series = dataset_add(p->probed->data, name, title, "bytes", "cycles");
+    double most = fmin(widest(p, cache), 2 * p->block[cache->level - 1]);
     for (double s = first_line(p) / 2; series && series->npoints < WIDTHS; s *= 2) {
-        if (s > widest(p, cache))
+        if (s > most)
             break;
         if (!series_at(series, s))
-            return out_of_memory(p);
+            return NULL;
     }
+    return series;
+}
+
+static int striped_line(struct probing *p, struct strata_probed_cache *cache)
+{
+    struct string string = {
+        .build = build_line, .arena = BASE_PAGES, .a = (uint64_t)filling(cache)};
+    double y[WIDTHS];
+    struct series *series = stripes(p, cache);
     int status = series ? measure_stripes(p, &string, series, y) : out_of_memory(p);
     if (status)
         return status;
@@ -154,9 +180,13 @@ static int physical_line(struct probing *p, struct strata_probed_cache *cache)
 }
 
 /* The cost of the second visit of a pair d apart. */
-static int second_visit(struct probing *p, size_t chunks, double d, double *cycles)
+static int second_visit(struct probing *p, enum direction direction, size_t chunks,
+                        double d, double *cycles)
 {
-    struct string both = {.build = build_pair, .arena = BASE_PAGES, .a = chunks, .b = true},
+    struct string both = {.build = direction == FORWARDS ? build_pair : build_pair_back,
+                          .arena = BASE_PAGES,
+                          .a = chunks,
+                          .b = true},
                   first = both;
     double two = 0, one = 0;
     first.b = false;
@@ -167,116 +197,144 @@ static int second_visit(struct probing *p, size_t chunks, double d, double *cycl
     return status;
 }
 
-/* Second visits of a few pairs d apart, and whether most are served by the level itself. */
-static int inside(struct probing *p, const struct strata_probed_cache *cache, double next,
-                  size_t chunks, double d, double *cycles, bool *yes)
+/* More than the level holds, of lines as long as those of the level before. */
+static double chunks_of(const struct probing *p, const struct strata_probed_cache *cache)
 {
-    double middle = sqrt(cache->latency_cycles.value * next);
-    size_t votes = 0;
-    memset(cycles, 0, PAIRS * sizeof *cycles);
-    for (size_t i = 0; i < PAIRS; i++) {
-        int status = late(p) ? 0 : second_visit(p, chunks, d, &cycles[i]);
+    bool outer = cache->level > 1 && cache[-1].line.known;
+    return floor(1.25 * cache->effective.value /
+                 (outer ? cache[-1].line.value : first_line(p)));
+}
+
+/* Whether most second visits of a few pairs d apart are served by the level itself. The
+ * confidence is that of a sign test. */
+static int inside(struct probing *p, const struct strata_probed_cache *cache, double next,
+                  enum direction direction, double d, struct decision *decision)
+{
+    double middle = sqrt(cache->latency_cycles.value * next), cycles;
+    int votes = 0, n = 0;
+    while (n < PAIRS && !late(p)) {
+        int status =
+            second_visit(p, direction, (size_t)chunks_of(p, cache), d, &cycles);
         if (status)
             return status;
-        votes += cycles[i] < middle;
+        votes += cycles > middle;
+        n++;
     }
-    *yes = 2 * votes > PAIRS;
+    decision->slower = 2 * votes > n;
+    int against = decision->slower ? n - votes : votes;
+    decision->confidence = 1 - exp2(against - n);
     return 0;
 }
 
-static int effective_line(struct probing *p, struct strata_probed_cache *cache, double next)
+/* The width, from `from` on, of what one visit brings in. */
+static int brought_in(struct probing *p, const struct strata_probed_cache *cache,
+                      double next, enum direction direction, double from,
+                      struct strata_value *width)
 {
     const struct ground *ground = &p->runner->ground[BASE_PAGES];
-    /* More than the level holds, of lines as long as the first level's. */
-    double chunks = floor(1.25 * cache->effective.value / first_line(p)),
-           d = first_line(p) / 2;
-    double cycles[2][PAIRS]; /* at d / 2 and at d */
-    bool yes = true;
-    cache->effective_line = unknown("not enough memory for pairs of visits");
-    for (; 2 * d <= (double)ground->page && chunks * 2 * d <= (double)ground->bytes;
-         d *= 2) {
-        int status = inside(p, cache, next, (size_t)chunks, d, cycles[1], &yes);
-        if (status || !yes) {
-            double confidence = 1 - separation(cycles[0], cycles[1], PAIRS);
-            cache->effective_line = d > first_line(p) / 2
-                                        ? known(d, d, d, confidence)
-                                        : unknown("not even half a line behaves as one");
+    double chunks = chunks_of(p, cache);
+    struct decision before = {.confidence = 1}, now;
+    *width = unknown("not enough memory for pairs of visits");
+    for (double d = from;
+         2 * d <= (double)ground->page && chunks * 2 * d <= (double)ground->bytes; d *= 2) {
+        int status = inside(p, cache, next, direction, d, &now);
+        if (status)
             return status;
-        }
-        memcpy(cycles[0], cycles[1], sizeof cycles[0]);
         if (late(p)) {
-            cache->effective_line = no_time();
+            *width = no_time();
             break;
         }
-    }
-    return 0;
-}
-
-int probe_lines(struct probing *p)
-{
-    p->levels_fixed = true;
-    /* The gap test found the first one. */
-    for (int i = 1; i < p->probed->ncaches; i++) {
-        struct strata_probed_cache *cache = &p->probed->caches[i];
-        if (!time_left(p, (double)i / p->probed->ncaches)) {
-            cache->line = no_time();
-            continue;
+        if (now.slower) {
+            *width = known(d, d, d, before.confidence * now.confidence);
+            break;
         }
-        int status = physical_line(p, cache);
-        if (status)
-            return status;
+        before = now;
     }
     return 0;
 }
 
-int probe_effective_lines(struct probing *p)
+/* What the level before brings in comes through this one: so the search begins there. The
+ * block is looked for only where it can be more than that of the level before. */
+static int effective_line(struct probing *p, struct strata_probed_cache *cache, double next)
+{
+    int i = cache->level - 1;
+    struct strata_value *wide = &cache->effective_line, back;
+    double before = i ? p->block[i - 1] : first_line(p);
+    double from = i && cache[-1].effective_line.known ? cache[-1].effective_line.value
+                                                      : before;
+    int status = brought_in(p, cache, next, FORWARDS, from, wide);
+    p->block[i] = before;
+    p->block_confidence[i] = wide->confidence;
+    if (status || (wide->known && wide->value <= before))
+        return status;
+    status = brought_in(p, cache, next, BACKWARDS, before, &back);
+    if (back.known || wide->known)
+        p->block[i] = back.known ? back.value : wide->value;
+    p->block_confidence[i] = back.confidence;
+    return status;
+}
+
+/* The line of a level behind the first, which the gap test found. */
+static int physical_line(struct probing *p, struct strata_probed_cache *cache)
+{
+    int i = cache->level - 1;
+    const struct strata_value *inner = &cache[-1].line;
+    double block = p->block[i], confidence = p->block_confidence[i];
+    if (!inner->known || confidence == 0)
+        return striped_line(p, cache);
+    if (block <= inner->value) {
+        cache->line = known(inner->value, inner->value, inner->value,
+                            inner->confidence * confidence);
+        return 0;
+    }
+    if (block > p->block[i - 1])
+        return striped_line(p, cache);
+    /* Every visit that comes here has missed before, and was prefetched there. */
+    cache->line = unknown("prefetching hides it: %g bytes behave as one line", block);
+    return 0;
+}
+
+static int lines_of(struct probing *p, int i)
 {
     struct strata_probed *probed = p->probed;
-    for (int i = 0; i < probed->ncaches; i++) {
-        struct strata_probed_cache *cache = &probed->caches[i];
-        bool last = i + 1 == probed->ncaches;
-        const struct strata_value *next =
-            last ? &probed->memory_cycles : &cache[1].latency_cycles;
-        if (!time_left(p, (double)i / probed->ncaches) || !next->known ||
-            !cache->latency_cycles.known) {
-            cache->effective_line = no_time();
-            continue;
-        }
-        int status = effective_line(p, cache, next->value);
-        if (status)
-            return status;
-    }
-    return 0;
+    struct strata_probed_cache *cache = &probed->caches[i];
+    bool last = i + 1 == probed->ncaches;
+    const struct strata_value *next =
+        last ? &probed->memory_cycles : &cache[1].latency_cycles;
+    cache->effective_line = no_time();
+    p->block[i] = i ? p->block[i - 1] : first_line(p);
+    if (i)
+        cache->line = no_time();
+    if (!time_left(p, (double)i / probed->ncaches) || !next->known ||
+        !cache->latency_cycles.known)
+        return 0;
+    int status = effective_line(p, cache, next->value);
+    return !status && i ? physical_line(p, cache) : status;
 }
 
-/* Whether a prefetcher was seen: something behaves as a line that is none. */
-static bool prefetching(const struct strata_probed *probed)
+/* From the first cache outwards: each begins with what was found of the one before. */
+int probe_lines(struct probing *p)
 {
-    for (int i = 0; i < probed->ncaches; i++) {
-        const struct strata_probed_cache *cache = &probed->caches[i];
-        if (cache->effective_line.known && cache->line.known &&
-            cache->effective_line.value > cache->line.value)
-            return true;
-    }
-    return false;
+    int status = 0;
+    p->levels_fixed = true;
+    for (int i = 0; i < p->probed->ncaches && !status; i++)
+        status = lines_of(p, i);
+    return status;
 }
 
-/* A prefetcher that goes by hits, too, keeps a level full of lines that nobody wants, and
- * then stripes show what it brings in and not the line. They never show less than the line:
- * so a line as long as that of the level before is believed, a longer one only if no
- * prefetcher was seen, or if the gap test found it. */
+/* A prefetcher of an inner level brings in pairs of lines, and then stripes show these and
+ * not the line. They never show less than the line: so a line as long as that of the level
+ * before is believed; a longer one if it is longer than what the inner levels bring in, too,
+ * or if the gap test found it. */
 int judge_lines(struct probing *p)
 {
-    bool doubt = prefetching(p->probed);
     for (int i = 1; i < p->probed->ncaches; i++) {
         struct strata_probed_cache *cache = &p->probed->caches[i];
         const struct strata_value *inner = &cache[-1].line;
         bool longer =
             cache->line.known && (!inner->known || cache->line.value > inner->value);
-        if (cache->ways.known)
-            continue;
-        if (longer && (doubt || !cache->effective_line.known ||
-                       cache->effective_line.value != cache->line.value))
+        if (longer && !p->line_by_gap[i] &&
+            (cache->line.value <= p->block[i - 1] || cache->line.value > p->block[i]))
             cache->line = unknown("prefetching hides it: %g bytes behave as one line",
                                   cache->line.value);
     }

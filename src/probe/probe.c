@@ -4,6 +4,7 @@
  * time, is one table; each part finds its parameters on its own. */
 #include "core/fail.h"
 #include "host/load.h"
+#include "host/memory.h"
 #include "probe/probing.h"
 
 #include <math.h>
@@ -28,17 +29,18 @@ static const struct part {
     {"first cache", probe_gap, 0.14},       {"caches", probe_caches, 0.38},
     {"first cache", probe_gap_again, 0.41}, {"TLBs", base_tlbs, 0.55},
     {"huge-page TLBs", huge_tlbs, 0.58},    {"caches", probe_caches_again, 0.64},
-    {"first cache", probe_gap_again, 0.66}, {"lines", probe_lines, 0.71},
-    {"TLBs", probe_tlbs_again, 0.73},       {"latencies", probe_latencies, 0.76},
-    {"lines", probe_effective_lines, 0.80}, {"TLBs", probe_tlbs_again, 0.82},
-    {"latencies", probe_latencies, 0.84},   {"first cache", probe_gap_again, 0.85},
-    {"associativity", probe_ways, 0.86},    {"caches", probe_caches_again, 0.87},
-    {"latencies", probe_latencies, 0.89},   {"TLBs", probe_tlbs_again, 0.90},
-    {"lines", judge_lines, 0.90},
+    {"first cache", probe_gap_again, 0.66}, {"latencies", probe_latencies_roughly, 0.68},
+    {"lines", probe_lines, 0.78},           {"TLBs", probe_tlbs_again, 0.80},
+    {"latencies", probe_latencies, 0.83},   {"first cache", probe_gap_again, 0.84},
+    {"associativity", probe_ways, 0.85},    {"caches", probe_caches_again, 0.86},
+    {"TLBs", probe_tlbs_again, 0.87},       {"latencies", probe_latencies, 0.89},
+    {"TLBs", probe_tlbs_again, 0.90},       {"lines", judge_lines, 0.90},
+    {"caches", cap_effective, 0.90},
 };
 
 enum {
     DEFAULT_BUDGET = 15,
+    PAGES = 16384,     /* as many as the TLB string visits */
     ARENA = 256 << 20, /* bytes of base pages; twice as much of huge ones, for their TLBs */
     DEFAULT_SEED = 20110410, /* any: a seed names a run */
 };
@@ -49,15 +51,23 @@ static uint64_t arena_bytes(double budget)
     return budget >= 10 ? ARENA : ARENA / 4;
 }
 
+/* The same with room for the TLBs, which reach far where pages are large. */
+static uint64_t base_bytes(double budget, uint64_t page)
+{
+    uint64_t reach = page * (budget >= 10 ? PAGES : PAGES / 4), bytes = arena_bytes(budget);
+    return reach > bytes ? reach : bytes;
+}
+
 static int make_runner(struct probing *p)
 {
     const struct strata_probe_options *o = p->options;
-    uint64_t bytes = arena_bytes(p->budget);
+    uint64_t page = o->machine ? o->machine->page : page_size();
+    uint64_t bytes = base_bytes(p->budget, page), huge = 2 * arena_bytes(p->budget);
     if (o->machine)
-        return runner_simulated(&p->runner, o->machine, p->probed->seed, bytes, 2 * bytes,
+        return runner_simulated(&p->runner, o->machine, p->probed->seed, bytes, huge,
                                 p->error);
     p->probed->cpu = o->cpu;
-    return runner_timing(&p->runner, &p->probed->cpu, bytes, 2 * bytes, p->error);
+    return runner_timing(&p->runner, &p->probed->cpu, bytes, huge, p->error);
 }
 
 static void describe(struct probing *p)

@@ -23,6 +23,9 @@ struct probing {
     double deadline;       /* of the present part, in seconds of runner_clock() */
     double started, share; /* of the present part, for the progress */
     bool levels_fixed;     /* parts have built on the number of cache levels */
+    double block[STRATA_MAX_CACHES]; /* bytes that a visit brings in both ways, by level */
+    double block_confidence[STRATA_MAX_CACHES]; /* of that; 0: it is not known */
+    bool line_by_gap[STRATA_MAX_CACHES]; /* where the gap test found the line */
     const char *what;      /* the present part */
     bool stopped;          /* the user asked to end, or the time is over */
     struct strata_error *error;
@@ -97,6 +100,11 @@ int decide_slower(struct probing *p, const struct string *a, double xa,
                   const struct string *b, double xb, double amount,
                   struct decision *decision);
 
+/* The same with at most so many pairs. */
+int decide_within(struct probing *p, const struct string *a, double xa,
+                  const struct string *b, double xb, double amount, int most,
+                  struct decision *decision);
+
 /* The chance that two samples differ as they do if they were really alike: of all orders,
  * those in which every one of `high` lies above every one of `low`, counted as the share of
  * pairs in the wrong order grows. Exact for complete separation. */
@@ -107,9 +115,10 @@ int probe_gap(struct probing *p);
 int probe_gap_again(struct probing *p);
 int probe_caches(struct probing *p);
 int probe_caches_again(struct probing *p);
+int cap_effective(struct probing *p);
+int probe_latencies_roughly(struct probing *p);
 int probe_latencies(struct probing *p);
 int probe_lines(struct probing *p);
-int probe_effective_lines(struct probing *p);
 int probe_tlbs(struct probing *p, enum arena arena);
 int probe_tlbs_again(struct probing *p);
 int probe_ways(struct probing *p);

@@ -15,6 +15,7 @@
 
 enum {
     MOST_WAYS = 64,
+    PAIRS = 96,   /* of trials: if these do not tell, the sets are not what decides */
     PRESSURE = 2, /* times the ways of the level before, for policies other than LRU */
 };
 
@@ -28,13 +29,20 @@ struct level {
     uint64_t way; /* the way size that is tried: the pressure keeps off the ring's sets */
 };
 
-/* a: the gap. b: how far the last one is moved. x: how many. */
+/* a: the gap. b: how far half of them are moved. x: how many. */
 static int build_ring(struct probing *p, const struct string *s, double x)
 {
     const struct level *level = s->more;
     uint64_t way = s->a < level->way ? s->a : level->way;
-    return refs_gap_pressed(&p->refs, &p->runner->ground[s->arena], &p->rng, (size_t)x,
-                            s->a, s->b, PRESSURE * level->inner_ways, level->inner, way);
+    size_t pressure = PRESSURE * level->inner_ways;
+    int status = refs_gap_pressed(&p->refs, &p->runner->ground[s->arena], &p->rng,
+                                  (size_t)x, s->a, 0, pressure, level->inner, way);
+    if (status || !s->b)
+        return status;
+    for (size_t i = 0; i < p->refs.n; i++)
+        p->refs.at[i] += i / (pressure + 1) % 2 ? s->b : 0;
+    p->refs.ramp = true;
+    return 0;
 }
 
 /* Two misses a lap, as cycles of a visit: the least that an overflowing set can cost. */
@@ -48,7 +56,8 @@ static int misses(struct probing *p, const struct level *level, size_t n, uint64
                   struct decision *decision)
 {
     struct string ring = {.build = build_ring, .arena = HUGE_PAGES, .a = k, .more = level};
-    return decide_slower(p, &ring, (double)n, &ring, 2, overflow(level, n), decision);
+    return decide_within(p, &ring, (double)n, &ring, 2, overflow(level, n), PAIRS,
+                         decision);
 }
 
 struct fit {
@@ -140,27 +149,32 @@ static int find_gap(struct probing *p, struct level *level, uint64_t *gap, struc
     return 0;
 }
 
-/* The last location of a ring that overflows is moved by o bytes: once that is a line, it
- * falls into the next set, and the others fit. In that state nothing misses, and
- * prefetchers that go by misses keep quiet. */
+/* Half of a ring that overflows, and what drives it out of the level before, is moved by o
+ * bytes: once that is a line, it falls into the next set, and all fit. In that state nothing
+ * misses, and prefetchers that go by misses keep quiet. Each set is then half full, so that
+ * there is room for what they brought in before that. */
 static int find_line(struct probing *p, const struct level *level, size_t ways, uint64_t k)
 {
     struct strata_probed_cache *cache = level->cache;
     uint64_t far = level->inner / 2; /* no multiple of it: its others must keep off, too */
     struct string fits = {
         .build = build_ring, .arena = HUGE_PAGES, .a = k, .b = far, .more = level};
-    double confidence = 1, n = (double)ways + 1;
-    for (uint64_t o = (uint64_t)cache[-1].line.value; o < far && cache[-1].line.known;
+    double confidence = 1, n = (double)ways + 1, block = p->block[cache->level - 1];
+    if (!cache[-1].line.known || block <= cache[-1].line.value)
+        return 0; /* pairs have told */
+    for (uint64_t o = (uint64_t)cache[-1].line.value; o < far && (double)o <= block;
          o *= 2) {
         struct string moved = {
             .build = build_ring, .arena = HUGE_PAGES, .a = k, .b = o, .more = level};
         struct decision d;
-        int status = decide_slower(p, &moved, n, &fits, n, overflow(level, ways + 1), &d);
+        int status = decide_within(p, &moved, n, &fits, n, overflow(level, ways + 1), PAIRS,
+                                   &d);
         if (status)
             return status;
         confidence *= d.confidence;
         if (!d.slower) {
             cache->line = known((double)o, (double)o, (double)o, confidence);
+            p->line_by_gap[cache->level - 1] = true;
             break;
         }
     }
@@ -170,7 +184,7 @@ static int find_line(struct probing *p, const struct level *level, size_t ways, 
 static int find_ways(struct probing *p, struct level *level)
 {
     struct strata_probed_cache *cache = level->cache;
-    struct fit fit;
+    struct fit fit = {0};
     uint64_t k;
     int status = find_gap(p, level, &k, &fit);
     if (status)

@@ -24,6 +24,7 @@ struct simulated {
     struct sim *sim;
     uint64_t base[ARENAS]; /* virtual addresses */
     double cycle_scale;    /* true cycles in a measured one */
+    size_t span;           /* visits that the machine can remember */
     struct rng rng;        /* for the noise */
     double started_ns;
 };
@@ -77,20 +78,56 @@ enum {
     MANY_VISITS = 1 << 15, /* of long rings, a part */
 };
 
-/* Walks in laps until they no longer get faster (runner.h). */
-static void warm_up(struct simulated *s, uint64_t base, const struct refs *refs)
+/* Visits after which the machine knows nothing of what was before: several times what all
+ * its caches hold, or what its TLBs reach, at a visit for every 64 bytes or first line. */
+static size_t memory_span(const struct strata_machine *machine)
 {
-    size_t part = runner_part(refs->n);
+    enum { TIMES = 3 };
+    uint64_t bytes = 0, line = 64;
+    for (uint32_t i = 0; i < machine->ncaches; i++) {
+        bytes += machine->caches[i].size;
+        line = machine->caches[i].line < line ? machine->caches[i].line : line;
+    }
+    for (uint32_t i = 0; i < machine->ntlbs; i++) {
+        const struct strata_tlb *tlb = &machine->tlbs[i];
+        if (tlb->page == machine->page && tlb->entries * tlb->page > bytes)
+            bytes = tlb->entries * tlb->page;
+    }
+    return TIMES * bytes / line;
+}
+
+/* Walks in laps until they no longer get faster (runner.h). A ramp has favoured the
+ * beginning: after one, whole laps are compared. */
+static void walk_laps(struct simulated *s, uint64_t base, const struct refs *refs)
+{
+    size_t part = runner_part(refs->n), rest = refs->n - part;
     double before = INFINITY;
     for (size_t i = 1; refs->ramp && i < RAMP; i++)
         sim_chase(s->sim, base, refs->at, refs->n * i / RAMP);
     for (int lap = 0; lap < LAPS; lap++) {
         double now = (double)sim_chase(s->sim, base, refs->at, part);
-        if (now > SAME * before)
+        if (!refs->ramp && now > SAME * before)
             break;
-        sim_chase(s->sim, base, refs->at + part, refs->n - part);
-        before = now;
+        double more = (double)sim_chase(s->sim, base, refs->at + part, rest);
+        if (refs->ramp && now + more > SAME * before)
+            break;
+        before = refs->ramp ? now + more : now;
     }
+}
+
+/* Of a ring that is far longer than the machine can remember, only what it would remember
+ * is walked; nothing that comes after that can be there. */
+static void warm_up(struct simulated *s, uint64_t base, const struct refs *refs)
+{
+    size_t part = runner_part(refs->n);
+    if (refs->ramp || refs->n / 2 <= s->span || part > s->span) {
+        walk_laps(s, base, refs);
+        return;
+    }
+    size_t before = s->span - part;
+    sim_flush(s->sim);
+    sim_chase(s->sim, base, refs->at + refs->n - before, before);
+    sim_chase(s->sim, base, refs->at, part);
 }
 
 static int simulated_walk(struct runner *runner, enum arena arena, const struct refs *refs,
@@ -98,7 +135,7 @@ static int simulated_walk(struct runner *runner, enum arena arena, const struct 
 {
     struct simulated *s = (struct simulated *)runner;
     uint64_t base = s->base[arena], cycles = 0;
-    size_t part = runner_part(refs->n), visits = 0;
+    size_t part = refs->ramp ? 0 : runner_part(refs->n), visits = 0;
     warm_up(s, base, refs);
     /* On with the lap that the warming up left, then as many as it takes. */
     if (part < refs->n) {
@@ -146,6 +183,7 @@ int runner_simulated(struct runner **runner, const struct strata_machine *machin
         return fail(error, STRATA_FAILED, "out of memory");
     s->started_ns = clock_ns();
     s->machine = *machine;
+    s->span = memory_span(machine);
     s->rng.state = seed;
     s->sim = sim_create(machine, seed, &allocator);
     if (!s->sim) {

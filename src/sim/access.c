@@ -114,22 +114,22 @@ static bool is_wanted(const struct path *path, uint32_t i, uint64_t virtual,
 }
 
 /* Shows an access that hit to the prefetchers of a level. */
-HOT void train(const struct level *level, uint64_t line)
+HOT void train(struct level *level, uint64_t line)
 {
-    for (struct prefetcher *p = level->trained; p; p = p->next)
-        prefetcher_train(p, line);
+    if (level->trains)
+        sim_trail_visit(level->trails, line >> level->in_page, line);
 }
 
 /* Brings in what a prefetcher of level i makes of a miss, and a step from there. */
 COLD void prefetch(struct sim *sim, const struct path *path, uint32_t i,
-                   const struct prefetcher *prefetcher, int32_t step, uint64_t address,
+                   const struct prefetcher *prefetcher, int64_t step, uint64_t address,
                    uint64_t physical)
 {
     const struct level *level = path->level[i];
-    uint64_t line = address >> level->shift, page = line >> prefetcher->in_page, gone;
+    uint64_t line = address >> level->shift, page = line >> level->in_page, gone;
     for (uint32_t n = 0; n < prefetcher->degree; n++) {
-        line += (uint64_t)(int64_t)step;
-        if (line >> prefetcher->in_page != page)
+        line += (uint64_t)step;
+        if (line >> level->in_page != page)
             return;
         /* the same page, so physical addresses are as far apart */
         uint64_t virtual = line << level->shift, at = physical + (virtual - address);
@@ -145,10 +145,14 @@ HOT void show_miss(struct sim *sim, const struct path *path, uint32_t depth,
                    uint64_t address, uint64_t physical)
 {
     for (uint32_t i = 0; i < depth; i++) {
-        const struct level *level = path->level[i];
+        struct level *level = path->level[i];
+        uint64_t line = address >> level->shift;
+        struct prefetch_steps steps = {0, 0};
+        if (level->trains)
+            steps = prefetch_visit(level->trails, line, level->in_page);
         for (uint32_t j = 0; j < level->nprefetchers; j++) {
-            struct prefetcher *prefetcher = level->prefetchers[j];
-            int32_t step = prefetcher_step(prefetcher, address >> level->shift);
+            const struct prefetcher *prefetcher = &level->prefetchers[j];
+            int64_t step = prefetcher_step(prefetcher, line, steps);
             if (step)
                 prefetch(sim, path, i, prefetcher, step, address, physical);
         }
@@ -157,13 +161,25 @@ HOT void show_miss(struct sim *sim, const struct path *path, uint32_t depth,
         train(path->level[depth], address >> path->level[depth]->shift);
 }
 
+/* Notes that a line or a page is in a way of a near array. */
+HOT void note(struct sim_slot *slot, uint64_t key, struct cache *cache, uint64_t set,
+              uint32_t way)
+{
+    slot->key = key;
+    slot->stamp = cache_stamp(cache, set, way);
+}
+
 /* The rest of an access that missed in the first cache of its path. Returns its depth. */
 HOT uint32_t miss(struct sim *sim, const struct path *path, uint64_t address,
-                  uint64_t physical)
+                  uint64_t physical, uint64_t set)
 {
-    uint64_t gone;
+    struct cache *lines = &path->level[0]->lines;
+    uint64_t gone, line = address >> path->grain;
     uint32_t depth = bring(sim, path, 0, address, physical, &gone);
     sim->victim = gone == CACHE_NONE ? SIM_NO_LINE : gone << path->grain;
+    if (cache_key(lines, set, lines->filled) ==
+        line) /* its victim may have cost its place */
+        note(&path->quick->lines[line % SIM_QUICK_LINES], line, lines, set, lines->filled);
     if (path->prefetches)
         show_miss(sim, path, depth, address, physical);
     return depth;
@@ -188,11 +204,18 @@ HOT uint32_t translate_miss(const struct route *route, uint64_t address)
 }
 
 /* Translates an address; returns the depth of that. Notes where the page is now. */
-HOT uint32_t translate(const struct route *route, uint64_t address, struct memo *memo)
+HOT uint32_t translate(struct sim *sim, const struct path *path, uint64_t address,
+                       bool huge)
 {
-    if (route->n == 0)
+    const struct route *route = &path->routes[huge];
+    struct sim_quick *quick = path->quick;
+    uint64_t page = address >> (huge ? quick->huge_shift : quick->page_shift);
+    struct sim_slot *slot =
+        huge ? &quick->huge[page % SIM_QUICK_HUGE] : &quick->pages[page % SIM_QUICK_PAGES];
+    if (route->n == 0) {
+        *slot = (struct sim_slot){page | route->flag, &sim->nowhere};
         return 0;
-    uint64_t page = address >> route->shift[0];
+    }
     struct cache *pages = route->tlb[0];
     uint64_t set = cache_set(pages, page);
     uint32_t way = cache_find(pages, set, page | route->flag), depth = 0;
@@ -200,16 +223,14 @@ HOT uint32_t translate(const struct route *route, uint64_t address, struct memo 
         cache_touch(pages, set, way);
     } else {
         depth = translate_miss(route, address);
-        way = cache_newest(pages, set);
+        way = pages->filled;
     }
-    memo->page_in = cache_place(pages, set, way);
-    memo->page_way = (uint8_t)way;
+    note(slot, page | route->flag, pages, set, way);
     return depth;
 }
 
 /* Looks up a line; returns the depth where it was. Notes where it is now. */
-HOT uint32_t look_up(struct sim *sim, const struct path *path, uint64_t address, bool huge,
-                     struct memo *memo)
+HOT uint32_t look_up(struct sim *sim, const struct path *path, uint64_t address, bool huge)
 {
     sim->victim = SIM_NO_LINE;
     if (path->n == 0)
@@ -219,54 +240,40 @@ HOT uint32_t look_up(struct sim *sim, const struct path *path, uint64_t address,
     if (path->translated)
         physical = mapping_physical(&sim->mapping, address, huge);
     uint64_t set = level_set(level, address, physical);
-    uint32_t way = cache_find(&level->lines, set, line), depth = 0;
-    if (way != CACHE_NO_WAY) {
-        cache_touch(&level->lines, set, way);
-        train(level, line);
-    } else {
-        depth = miss(sim, path, address, physical);
-        way = cache_newest(&level->lines, set);
-    }
-    memo->line_in = cache_place(&level->lines, set, way);
-    memo->line_way = (uint8_t)way;
-    return depth;
+    uint32_t way = cache_find(&level->lines, set, line);
+    if (way == CACHE_NO_WAY)
+        return miss(sim, path, address, physical, set);
+    cache_touch(&level->lines, set, way);
+    train(level, line);
+    note(&path->quick->lines[line % SIM_QUICK_LINES], line, &level->lines, set, way);
+    return 0;
 }
 
 /* Does an access to one line; returns its end. The next one to it may be quicker. */
 COLD uint32_t access_slowly(struct sim *sim, const struct path *path, uint64_t address)
 {
     bool huge = mapping_is_huge(&sim->mapping, address);
-    uint64_t line = address >> path->grain;
-    struct memo *memo = &path->memos[line % MEMOS];
     uint32_t end = huge * END_HUGE;
-    end += translate(&path->routes[huge], address, memo) * END_TLB;
-    end += look_up(sim, path, address, huge, memo);
-    memo->line = path->quick[huge] ? line : CACHE_NONE;
-    memo->huge = huge;
-    return end;
+    end += translate(sim, path, address, huge) * END_TLB;
+    return end + look_up(sim, path, address, huge);
 }
 
-/* Does an access that ends at depth 0 of both and returns its memo, if that tells where the
- * line and the page are; else returns NULL. */
-HOT const struct memo *access_quickly(const struct path *path, uint64_t address)
+/* As sim_quick(), for an access to one line on a huge page. */
+HOT bool quick_huge(struct sim_quick *quick, uint64_t address)
 {
-    uint64_t line = address >> path->grain;
-    const struct memo *memo = &path->memos[line % MEMOS];
-    if (memo->line != line || *memo->line_in.at != line ||
-        *memo->page_in.at !=
-            (address >> path->first[memo->huge].shift | path->first[memo->huge].flag))
-        return NULL;
-    if (!memo->page_in.head)
-        cache_touch_at(path->first[memo->huge].pages, memo->page_in.at);
-    else if (!order_is_newest(memo->page_in.head->order, memo->page_way))
-        cache_promote(memo->page_in.head, memo->page_way);
-    struct level *level = path->level[0];
-    if (memo->line_in.head)
-        cache_promote(memo->line_in.head, memo->line_way);
-    else
-        cache_touch_at(&level->lines, memo->line_in.at);
-    train(level, line);
-    return memo;
+    uint64_t line = address >> quick->line_shift, page = address >> quick->huge_shift;
+    const struct sim_slot *line_slot = &quick->lines[line % SIM_QUICK_LINES];
+    const struct sim_slot *page_slot = &quick->huge[page % SIM_QUICK_HUGE];
+    if (line_slot->key != line || page_slot->key != (page | quick->huge_mark))
+        return false;
+    sim_quick_visit(quick, line_slot, page_slot, address);
+    return true;
+}
+
+/* Does an access to one line that is not quick on a base page; returns its end. */
+HOT uint32_t access_line(struct sim *sim, const struct path *path, uint64_t address)
+{
+    return quick_huge(path->quick, address) ? END_HUGE : access_slowly(sim, path, address);
 }
 
 /* The worse end of two: by TLB level and by depth. */
@@ -307,6 +314,11 @@ void sim_access(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op
                 enum strata_types type, struct sim_result *result)
 {
     struct path *path = sim->path[op][type];
+    if (__builtin_expect(sim_quick(path->quick, address, size), 1)) {
+        sim->hits[op][type]++;
+        *result = path->results[0];
+        return;
+    }
     uint64_t first = address >> path->grain, last = (address + size - 1) >> path->grain;
     sim->counts.accesses[op]++;
     if (__builtin_expect(first != last, 0)) {
@@ -315,14 +327,8 @@ void sim_access(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op
         access_lines(sim, path, address, more, result);
         return;
     }
-    const struct memo *memo = access_quickly(path, address);
-    if (memo) {
-        uint32_t end = memo->huge * END_HUGE;
-        path->ends[end]++;
-        *result = path->results[end];
-        return;
-    }
-    uint32_t end = access_slowly(sim, path, address);
+    sim->victim = SIM_NO_LINE;
+    uint32_t end = access_line(sim, path, address);
     path->ends[end]++;
     *result = path->results[end];
     result->victim = sim->victim;
@@ -367,23 +373,21 @@ COLD void expect(const struct sim *sim, const struct path *path, uint64_t base,
 HOT uint32_t chase(struct sim *sim, struct path *path, uint64_t base,
                    const uint64_t *offsets, size_t n, uint64_t *cycles)
 {
-    uint64_t quick[2] = {0, 0};
+    uint64_t quick = 0;
     uint32_t far = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct memo *memo = access_quickly(path, base + offsets[i]);
-        if (memo) {
-            quick[memo->huge]++;
+        uint64_t address = base + offsets[i];
+        if (sim_quick(path->quick, address, 1)) {
+            quick++;
             continue;
         }
-        uint32_t end = access_slowly(sim, path, base + offsets[i]);
+        uint32_t end = access_line(sim, path, address);
         path->ends[end]++;
         *cycles += path->results[end].cycles;
         far += end % END_TLB > 1;
     }
-    for (int huge = 0; huge < 2; huge++) {
-        path->ends[huge * END_HUGE] += quick[huge];
-        *cycles += quick[huge] * path->results[huge * END_HUGE].cycles;
-    }
+    path->ends[0] += quick;
+    *cycles += quick * path->results[0].cycles;
     return far;
 }
 

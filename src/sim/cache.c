@@ -50,7 +50,8 @@ static int init_room(struct cache *cache, double occupied,
 static int init_small(struct cache *cache, const struct sim_allocator *allocator)
 {
     const uint64_t size = sizeof *cache->heads;
-    uint64_t keys = cache->ways * sizeof *cache->heads->keys;
+    uint64_t words = cache->touch == TOUCH_STAMP ? 2 : 1; /* a key, and a stamp */
+    uint64_t keys = cache->ways * words * sizeof *cache->heads->keys;
     cache->stride = size + (keys + size - 1) / size * size;
     cache->heads = cache_allocate(allocator, cache->sets, (size_t)cache->stride);
     return cache->heads ? 0 : -1;
@@ -77,21 +78,21 @@ static int init_trees(struct cache *cache, const struct sim_allocator *allocator
         cache->leaves *= 2;
     if (cache->leaves > POLICY_TREE_WAYS)
         return -1;
+    if (cache->touch == TOUCH_STAMP)
+        return 0;
     cache->branches = cache_allocate(allocator, cache->ways, sizeof *cache->branches);
-    if (cache->large)
-        cache->trees = cache_allocate(allocator, cache->sets, sizeof *cache->trees);
-    if (!cache->branches || (cache->large && !cache->trees))
+    if (!cache->branches)
         return -1;
     for (uint32_t way = 0; way < cache->ways; way++)
         cache->branches[way] = branch_to(cache->leaves, way);
     return 0;
 }
 
-static uint8_t touch_of(const struct policy *policy, bool large)
+static uint8_t touch_of(const struct policy *policy, bool stamps)
 {
-    if (policy->promotes)
-        return large ? TOUCH_QUEUE : TOUCH_ORDER;
-    return policy->tree ? TOUCH_TREE : TOUCH_NOTHING;
+    if (!policy->promotes && !policy->tree)
+        return TOUCH_NOTHING;
+    return stamps ? TOUCH_STAMP : policy->tree ? TOUCH_TREE : TOUCH_ORDER;
 }
 
 int cache_init(struct cache *cache, const struct cache_shape *shape,
@@ -108,11 +109,11 @@ int cache_init(struct cache *cache, const struct cache_shape *shape,
         .ways = shape->ways,
         .every = large ? 0 : (UINT32_C(1) << shape->ways) - 1,
         .large = large,
-        .alone = large && shape->sets == 1 && policy->promotes,
         .policy = policy,
-        .plain = !policy->victim && !large && !(shape->occupied > 0),
+        .plain = !policy->victim && !large && !(shape->occupied > 0) && !shape->near,
         .oldest = (uint8_t)(4 * (shape->ways - 1)),
-        .touch = touch_of(policy, large),
+        .touch = touch_of(policy, large || shape->near),
+        .clock = shape->clock ? shape->clock : &cache->ticks,
     };
     if (init_room(cache, shape->occupied, allocator) ||
         (cache->large ? large_init : init_small)(cache, allocator) ||
@@ -126,10 +127,19 @@ void cache_release(struct cache *cache, const struct sim_allocator *allocator)
 {
     cache_free(allocator, cache->room);
     cache_free(allocator, cache->heads);
-    cache_free(allocator, cache->trees);
     cache_free(allocator, cache->branches);
     large_release(cache, allocator);
     *cache = (struct cache){0};
+}
+
+/* Ways that hold nothing have the oldest stamp there is. Ways that are not there have the
+ * newest. */
+static void clear_stamps(struct cache *cache, uint64_t set)
+{
+    uint64_t *stamps = cache_stamps(cache, set);
+    uint32_t room = cache_room(cache, set);
+    for (uint32_t way = cache->ways; way-- > 0;)
+        stamps[way] = way < room || cache->policy->tree ? 0 : UINT64_MAX;
 }
 
 static void clear_small(struct cache *cache)
@@ -139,6 +149,8 @@ static void clear_small(struct cache *cache)
         *head = (struct cache_head){.order = order_initial(cache_room(cache, set))};
         for (uint32_t way = 0; way < cache->ways; way++)
             head->keys[way] = CACHE_NONE;
+        if (cache->touch == TOUCH_STAMP)
+            clear_stamps(cache, set);
     }
 }
 
@@ -150,65 +162,90 @@ void cache_clear(struct cache *cache)
         clear_small(cache);
 }
 
+void cache_watch(struct cache *cache, struct sim_slot *slots, uint64_t count)
+{
+    cache->watchers[cache->nwatchers++] = (struct cache_watcher){slots, count - 1};
+}
+
+/* Tells the tables that a key has gone. */
+static void forget(const struct cache *cache, uint64_t key)
+{
+    for (uint32_t i = 0; i < cache->nwatchers; i++) {
+        struct sim_slot *slot = &cache->watchers[i].slots[key & cache->watchers[i].mask];
+        if (slot->key == key)
+            slot->key = CACHE_NONE;
+    }
+}
+
 void cache_seed(struct cache *cache, uint64_t seed)
 {
     cache->rng.state = seed;
 }
 
-void cache_touch_otherwise(struct cache *cache, uint64_t set, uint32_t way)
+static uint32_t oldest_stamp(const uint64_t *stamps, uint32_t ways)
 {
-    if (cache->touch == TOUCH_QUEUE)
-        large_visit(cache, set, way);
-    else
-        cache_turn(cache, cache_tree(cache, set), way);
-}
-
-void cache_touch_at_otherwise(struct cache *cache, const uint64_t *at)
-{
-    if (cache->touch == TOUCH_NOTHING)
-        return;
-    if (cache->large) {
-        uint64_t node = (uint64_t)(at - cache->keys);
-        uint64_t set = cache->sets > 1 ? node / cache->ways : 0;
-        cache_touch_otherwise(cache, set, (uint32_t)(node - set * cache->ways));
-    } else {
-        uint64_t bytes = (uint64_t)((const char *)at - (const char *)cache->heads);
-        struct cache_head *head = cache_head(cache, bytes / cache->stride);
-        cache_turn(cache, &head->tree, (uint32_t)(at - head->keys));
+    uint32_t way = 0;
+    uint64_t oldest = stamps[0];
+    for (uint32_t i = 1; i < ways; i++) {
+        bool older = stamps[i] < oldest;
+        way = older ? i : way;
+        oldest = older ? stamps[i] : oldest;
     }
+    return way;
 }
 
 /* Ways that hold nothing are the oldest of a small set. */
+static uint32_t way_to_fill(struct cache *cache, uint64_t set,
+                            const struct cache_head *head)
+{
+    if (cache->touch == TOUCH_STAMP && cache->policy->promotes)
+        return oldest_stamp(head->keys + cache->ways, cache->ways);
+    uint32_t way = order_oldest(head->order, cache_room(cache, set));
+    if (cache->policy->victim && head->keys[way] != CACHE_NONE)
+        way = cache->policy->victim(cache, set);
+    return way;
+}
+
 static uint64_t fill_small(struct cache *cache, uint64_t set, uint64_t key)
 {
     struct cache_head *head = cache_head(cache, set);
-    uint64_t *keys = head->keys;
-    uint32_t way = order_oldest(head->order, cache_room(cache, set));
-    if (cache->policy->victim && keys[way] != CACHE_NONE)
-        way = cache->policy->victim(cache, set);
-    uint64_t gone = keys[way];
-    keys[way] = key;
+    uint32_t way = way_to_fill(cache, set, head);
+    uint64_t gone = head->keys[way];
+    head->keys[way] = key;
     head->marks[way] = cache_mark(key);
     head->order = order_promote(head->order, way);
-    if (cache->branches)
+    cache->filled = way;
+    if (cache->touch == TOUCH_STAMP)
+        head->keys[cache->ways + way] = ++*cache->clock;
+    else if (cache->touch == TOUCH_TREE)
         cache_turn(cache, &head->tree, way);
     return gone;
 }
 
 uint64_t cache_fill_otherwise(struct cache *cache, uint64_t set, uint64_t key)
 {
-    return cache->large ? large_fill(cache, set, key) : fill_small(cache, set, key);
+    uint64_t gone =
+        cache->large ? large_fill(cache, set, key) : fill_small(cache, set, key);
+    forget(cache, gone);
+    return gone;
+}
+
+static void vacate_small(struct cache *cache, uint64_t set, uint32_t way)
+{
+    struct cache_head *head = cache_head(cache, set);
+    head->keys[way] = CACHE_NONE;
+    head->order = order_demote(head->order, way, cache_room(cache, set));
+    if (cache->touch == TOUCH_STAMP && cache->policy->promotes)
+        head->keys[cache->ways + way] = 0;
 }
 
 void cache_vacate(struct cache *cache, uint64_t set, uint32_t way)
 {
-    if (cache->large) {
+    forget(cache, cache_key(cache, set, way));
+    if (cache->large)
         large_vacate(cache, set, way);
-        return;
-    }
-    struct cache_head *head = cache_head(cache, set);
-    head->keys[way] = CACHE_NONE;
-    head->order = order_demote(head->order, way, cache_room(cache, set));
+    else
+        vacate_small(cache, set, way);
 }
 
 bool cache_remove(struct cache *cache, uint64_t set, uint64_t key)
@@ -224,7 +261,7 @@ void cache_purge(struct cache *cache, uint64_t first, uint64_t last)
 {
     for (uint64_t set = 0; set < cache->sets; set++)
         for (uint32_t way = 0; way < cache->ways; way++) {
-            uint64_t key = *cache_place(cache, set, way).at;
+            uint64_t key = cache_key(cache, set, way);
             if (key != CACHE_NONE && key >= first && key <= last)
                 cache_vacate(cache, set, way);
         }

@@ -11,10 +11,16 @@
  *   packed into a word (order.h) and a mark for each way: a hash of the key in 8 bits. All
  *   marks are compared at once, and only keys whose mark fits are looked at, so a search
  *   in vain mostly reads the head alone.
- * - large: a hash index and queues (large.h).
- * Find, touch, fill and remove take constant time in both (tree PLRU: the logarithm of the
- * ways, to find a victim). Memory: 10 bytes a key for sets of 16 ways, 12 for 8, 16 for 4;
- * 40 to 70 for large ones. */
+ * - large: a hash index and lists (large.h).
+ * Find, touch, fill and remove take constant time in both, in large sets on average (tree
+ * PLRU: the logarithm of the ways, to find a victim).
+ *
+ * An array that is `near` is the first that some accesses ask (quick.h). There, and in
+ * large sets, the order of visits is kept as stamps behind the keys, so that a hit is one
+ * store to a known place, and tables that know of a key are told when it goes.
+ *
+ * Memory: 10 bytes a key for sets of 16 ways, 12 for 8, 16 for 4; 8 more where it is near;
+ * 28 to 36 for large ones. */
 #ifndef SIM_CACHE_H
 #define SIM_CACHE_H
 
@@ -25,24 +31,32 @@
 
 #include "order.h"
 #include "policy.h"
-#include "sim.h"
+#include "quick.h"
 
 /* What every access does is inlined even where the compiler would rather not. */
 #define CACHE_HOT static inline __attribute__((always_inline))
 
-#define CACHE_NONE    UINT64_MAX       /* no key */
-#define CACHE_NO_WAY  UINT32_MAX       /* not found */
-#define CACHE_NO_NODE UINT32_MAX       /* the end of a hash chain */
-#define CACHE_NO_TURN (UINT32_MAX - 1) /* no visit; no turn comes before or behind it */
+#define CACHE_NONE    SIM_QUICK_NONE /* no key */
+#define CACHE_NO_WAY  UINT32_MAX     /* not found */
+#define CACHE_NO_NODE UINT32_MAX     /* the end of a hash chain */
 
-/* Large: the part of a set's queue that is in use, and how many ways hold nothing. */
-struct cache_queue {
-    uint32_t head, tail, spare;
+/* Large: what is left of a set's list of ways by age, when that was made, and how many
+ * ways hold nothing. */
+struct cache_list {
+    uint64_t made;
+    uint32_t next, spare;
 };
 
-/* What a hit does: make the way the newest in a packed order or in a queue; turn a tree;
+/* What a hit does: make the way the newest in a packed order; write a stamp; turn a tree;
  * nothing. */
-enum cache_touch { TOUCH_ORDER, TOUCH_QUEUE, TOUCH_TREE, TOUCH_NOTHING };
+enum cache_touch { TOUCH_ORDER, TOUCH_STAMP, TOUCH_TREE, TOUCH_NOTHING };
+
+/* A table that has to be told when a key goes: at key & mask. */
+enum { CACHE_WATCHERS = 6 };
+struct cache_watcher {
+    struct sim_slot *slots;
+    uint64_t mask;
+};
 
 /* Sixteen marks, and what compares them at once. */
 typedef uint8_t cache_marks __attribute__((vector_size(ORDER_MAX)));
@@ -69,27 +83,30 @@ struct cache {
     uint32_t ways;
     uint32_t every; /* a bit for each way of a small set */
     bool large;
-    bool alone;     /* large, one set, and a hit is a visit */
-    bool plain;     /* small, the oldest way goes, and none are occupied */
-    uint8_t touch;  /* enum cache_touch */
-    uint8_t oldest; /* plain: the bit where the oldest way stands in the order */
+    bool plain;      /* small, the oldest way goes, none are occupied, and not near */
+    uint8_t touch;   /* enum cache_touch */
+    uint8_t oldest;  /* plain: the bit where the oldest way stands in the order */
+    uint32_t filled; /* the way that was filled last, unless plain */
+    uint64_t *clock; /* the last stamp; `ticks` where it has none in common with others */
+    uint64_t ticks;
+    uint64_t nowhere; /* for visits that mean nothing */
+    uint32_t nwatchers;
+    struct cache_watcher watchers[CACHE_WATCHERS];
     uint64_t sets;
     const struct policy *policy;
     uint32_t *room;                /* ways not occupied, by set; NULL: all are free */
-    struct cache_branch *branches; /* PLRU, by way */
+    struct cache_branch *branches; /* PLRU without stamps, by way */
     uint32_t leaves;               /* of a tree, a power of two */
     struct rng rng;
     /* Large sets: */
-    uint32_t bucket_shift;      /* 64 - log2 of the number of buckets */
-    uint32_t queue_size;        /* visits of each queue */
-    uint64_t *keys;             /* by node */
-    uint32_t *buckets;          /* the first node */
-    uint32_t *chains;           /* by node: the next of the same bucket */
-    uint32_t *turns;            /* by node: the place of its last visit in the queue */
-    uint32_t *visits;           /* the queues, of ways */
-    struct cache_queue *queues; /* by set */
-    uint32_t *spares;           /* by node: a stack a set of ways that hold nothing */
-    uint64_t *trees;            /* PLRU, by set */
+    uint32_t bucket_shift;    /* 64 - log2 of the number of buckets */
+    uint64_t *keys;           /* by node */
+    uint32_t *buckets;        /* the first node */
+    uint32_t *chains;         /* by node: the next of the same bucket */
+    uint64_t *stamps;         /* by node */
+    uint32_t *ages;           /* by set, ways from the oldest to the newest */
+    struct cache_list *lists; /* by set */
+    uint32_t *spares;         /* by node: a stack a set of ways that hold nothing */
 };
 
 /* What an array is to look like. */
@@ -98,6 +115,8 @@ struct cache_shape {
     uint32_t ways;
     uint32_t policy; /* enum strata_policy */
     double occupied; /* share of the ways that is not there; at least one is */
+    bool near;       /* quick.h may know of its keys */
+    uint64_t *clock; /* that all such arrays share; NULL: one of its own */
 };
 
 /* Makes an empty array. Returns -1 when memory runs out; then, and after it, call
@@ -111,8 +130,11 @@ void cache_release(struct cache *cache, const struct sim_allocator *allocator);
 void *cache_allocate(const struct sim_allocator *allocator, uint64_t count, size_t size);
 void cache_free(const struct sim_allocator *allocator, void *block);
 
-/* Empties the array. */
+/* Empties the array. Tables that watch it are emptied by who keeps them. */
 void cache_clear(struct cache *cache);
+
+/* Has a table told when keys go; the array must be near. */
+void cache_watch(struct cache *cache, struct sim_slot *slots, uint64_t count);
 
 /* Fixes every random choice from here on. */
 void cache_seed(struct cache *cache, uint64_t seed);
@@ -201,10 +223,23 @@ CACHE_HOT uint32_t cache_find(const struct cache *cache, uint64_t set, uint64_t 
                         : cache_find_small(cache, set, key);
 }
 
-/* The tree of a set, under a policy that has one. */
-static inline uint64_t *cache_tree(const struct cache *cache, uint64_t set)
+/* The stamps of a set, where it has some. */
+CACHE_HOT uint64_t *cache_stamps(const struct cache *cache, uint64_t set)
 {
-    return cache->large ? &cache->trees[set] : &cache_head(cache, set)->tree;
+    return cache->large ? cache->stamps + set * cache->ways
+                        : cache_head(cache, set)->keys + cache->ways;
+}
+
+/* Where to note a visit of a way of a near array. */
+CACHE_HOT uint64_t *cache_stamp(struct cache *cache, uint64_t set, uint32_t way)
+{
+    return cache->touch == TOUCH_STAMP ? cache_stamps(cache, set) + way : &cache->nowhere;
+}
+
+CACHE_HOT uint64_t cache_key(const struct cache *cache, uint64_t set, uint32_t way)
+{
+    return (cache->large ? cache->keys + set * cache->ways
+                         : cache_head(cache, set)->keys)[way];
 }
 
 /* Turns a tree away from a way. */
@@ -219,16 +254,15 @@ CACHE_HOT void cache_promote(struct cache_head *head, uint32_t way)
     head->order = order_promote(head->order, way);
 }
 
-/* As cache_touch(), where that is more than a change of a packed order. */
-void cache_touch_otherwise(struct cache *cache, uint64_t set, uint32_t way);
-
 /* Notes a hit in a way. */
 CACHE_HOT void cache_touch(struct cache *cache, uint64_t set, uint32_t way)
 {
     if (cache->touch == TOUCH_ORDER)
         cache_promote(cache_head(cache, set), way);
-    else if (cache->touch != TOUCH_NOTHING)
-        cache_touch_otherwise(cache, set, way);
+    else if (cache->touch == TOUCH_STAMP)
+        cache_stamps(cache, set)[way] = ++*cache->clock;
+    else if (cache->touch == TOUCH_TREE)
+        cache_turn(cache, &cache_head(cache, set)->tree, way);
 }
 
 /* Finds and, if it is there, touches a key. */
@@ -258,42 +292,6 @@ CACHE_HOT uint64_t cache_fill(struct cache *cache, uint64_t set, uint64_t key)
     return gone;
 }
 
-/* Where a key was found; it may have gone since. */
-struct cache_place {
-    uint64_t *at;            /* the key */
-    struct cache_head *head; /* NULL: a hit is more than a change of a packed order */
-};
-
-CACHE_HOT struct cache_place cache_place(const struct cache *cache, uint64_t set,
-                                         uint32_t way)
-{
-    if (cache->large)
-        return (struct cache_place){&cache->keys[set * cache->ways + way], NULL};
-    struct cache_head *head = cache_head(cache, set);
-    return (struct cache_place){&head->keys[way],
-                                cache->touch == TOUCH_ORDER ? head : NULL};
-}
-
-/* As cache_touch_at(), where that takes longer to say. */
-void cache_touch_at_otherwise(struct cache *cache, const uint64_t *at);
-
-/* Notes a hit in a place that has no head. Inlined: a large set that is alone, because the
- * first TLB is often one. */
-CACHE_HOT void cache_touch_at(struct cache *cache, const uint64_t *at)
-{
-    struct cache_queue *queue = cache->queues;
-    if (!cache->alone || queue->tail == cache->queue_size) {
-        cache_touch_at_otherwise(cache, at);
-        return;
-    }
-    uint32_t way = (uint32_t)(at - cache->keys), turn = queue->tail;
-    if (cache->turns[way] + 1 == turn) /* the last visit again */
-        return;
-    cache->visits[turn] = way;
-    cache->turns[way] = turn;
-    queue->tail = turn + 1;
-}
-
 /* The key that the next fill of a set throws out, where that is plain, or CACHE_NONE. */
 CACHE_HOT uint64_t cache_victim(const struct cache *cache, uint64_t set)
 {
@@ -301,12 +299,6 @@ CACHE_HOT uint64_t cache_victim(const struct cache *cache, uint64_t set)
         return CACHE_NONE;
     const struct cache_head *head = cache_head(cache, set);
     return head->keys[head->order >> cache->oldest & 15];
-}
-
-/* A guess of the way that was filled last, right where sets are small. */
-CACHE_HOT uint32_t cache_newest(const struct cache *cache, uint64_t set)
-{
-    return cache->large ? 0 : cache_head(cache, set)->order & 15;
 }
 
 /* Asks the memory of this computer for what the next use of a set reads. */

@@ -20,7 +20,6 @@
 #include "cache.h"
 #include "mapping.h"
 #include "prefetch.h"
-#include "sim.h"
 
 struct level {
     struct cache lines;
@@ -29,8 +28,10 @@ struct level {
     bool translated; /* the set depends on the physical page */
     bool inclusive, exclusive;
     uint32_t nnearer, nprefetchers;
-    struct prefetcher *trained; /* the first of those that have to see hits too */
-    struct prefetcher *prefetchers[STRATA_MAX_PREFETCHERS];
+    uint32_t in_page; /* log2 of the lines of a page */
+    bool trains;      /* some prefetcher has to see hits too */
+    struct prefetcher prefetchers[STRATA_MAX_PREFETCHERS];
+    struct sim_trail trails[SIM_QUICK_TRAILS];
     struct level *nearer[STRATA_MAX_CACHES]; /* those it includes */
 };
 
@@ -45,17 +46,6 @@ struct route {
     uint32_t level[STRATA_MAX_TLBS + 1];  /* as in a result, likewise */
 };
 
-/* Where the line and the page of an access were last, in the first cache and the first TLB.
- * It is a guess that is checked before use, so nothing has to keep it true. */
-struct memo {
-    uint64_t line; /* CACHE_NONE: nothing is known */
-    struct cache_place line_in, page_in;
-    uint8_t line_way, page_way; /* where the place has a head */
-    bool huge;
-};
-
-enum { MEMOS = 1024 };
-
 /* Every pair of depths has a number, by huge page, depth of the route, depth of the path.
  */
 enum {
@@ -67,19 +57,13 @@ enum {
 struct path {
     uint32_t n;
     uint32_t grain;                /* log2 of the first line: what an access may straddle */
-    struct memo *memos;            /* by line number */
-    bool quick[2];                 /* there is a first cache and, by [huge], a first TLB */
+    struct sim_quick *quick;       /* what is near; paths with one first cache share it */
     bool translated;               /* some level is */
     bool prefetches;               /* some level has a prefetcher */
     bool casts[STRATA_MAX_CACHES]; /* the level's victims go into the next */
     bool passes[STRATA_MAX_CACHES]; /* that, or it is inclusive */
     struct level *level[STRATA_MAX_CACHES];
-    const struct route *routes; /* [huge] */
-    struct {
-        uint64_t flag;
-        struct cache *pages;
-        uint32_t shift;
-    } first[2];                      /* of the routes, by [huge] */
+    const struct route *routes;      /* [huge] */
     uint64_t ends[ENDS];             /* how many accesses ended so */
     struct sim_result results[ENDS]; /* what they return */
 };
@@ -87,17 +71,19 @@ struct path {
 struct sim {
     struct path *path[3][4]; /* by enum sim_op and set of enum strata_types */
     struct mapping mapping;
-    uint32_t page_shift;
+    uint32_t page_shift, huge_shift;
     uint32_t cache_levels, tlb_levels;
-    uint32_t ncaches, ntlbs, nprefetchers;
+    uint32_t ncaches, ntlbs;
+    uint64_t clock;      /* of all stamps */
+    uint64_t hits[3][4]; /* quick ones that are not counted yet, as path */
     struct sim_counts counts;
     uint64_t victim; /* of the last access that was not quick, as in a result */
     struct path paths[PATHS];
     struct route routes[2][2]; /* [fetch][huge] */
     struct level caches[STRATA_MAX_CACHES];
     struct cache tlbs[STRATA_MAX_TLBS]; /* of pages */
-    struct prefetcher prefetchers[STRATA_MAX_PREFETCHERS];
-    struct memo memos[PATHS][MEMOS];
+    struct sim_quick quick[PATHS];
+    uint64_t nowhere; /* for visits of pages where there is no TLB */
     struct sim_allocator allocator;
 };
 

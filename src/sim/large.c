@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The large form of an array: its hash index and its queues. */
+ * The large form of an array: its hash index and its lists by age. */
 #include "large.h"
 
 int large_init(struct cache *cache, const struct sim_allocator *allocator)
 {
     uint64_t nodes = cache->sets * cache->ways;
-    /* A larger queue is packed less often; but many of them should stay near. */
-    cache->queue_size = cache->ways * (cache->sets == 1 ? 8 : 2);
     if (nodes >= CACHE_NO_NODE / 8)
         return -1;
     cache->bucket_shift = 64 - 5;
@@ -15,15 +13,14 @@ int large_init(struct cache *cache, const struct sim_allocator *allocator)
         cache->bucket_shift--;
     cache->keys = cache_allocate(allocator, nodes, sizeof *cache->keys);
     cache->chains = cache_allocate(allocator, nodes, sizeof *cache->chains);
-    cache->turns = cache_allocate(allocator, nodes, sizeof *cache->turns);
+    cache->stamps = cache_allocate(allocator, nodes, sizeof *cache->stamps);
+    cache->ages = cache_allocate(allocator, nodes, sizeof *cache->ages);
     cache->spares = cache_allocate(allocator, nodes, sizeof *cache->spares);
-    cache->visits =
-        cache_allocate(allocator, cache->sets * cache->queue_size, sizeof *cache->visits);
-    cache->queues = cache_allocate(allocator, cache->sets, sizeof *cache->queues);
+    cache->lists = cache_allocate(allocator, cache->sets, sizeof *cache->lists);
     cache->buckets = cache_allocate(allocator, UINT64_C(1) << (64 - cache->bucket_shift),
                                     sizeof *cache->buckets);
-    return cache->keys && cache->chains && cache->turns && cache->spares && cache->visits &&
-                   cache->queues && cache->buckets
+    return cache->keys && cache->chains && cache->stamps && cache->ages && cache->spares &&
+                   cache->lists && cache->buckets
                ? 0
                : -1;
 }
@@ -32,10 +29,10 @@ void large_release(struct cache *cache, const struct sim_allocator *allocator)
 {
     cache_free(allocator, cache->keys);
     cache_free(allocator, cache->chains);
-    cache_free(allocator, cache->turns);
+    cache_free(allocator, cache->stamps);
+    cache_free(allocator, cache->ages);
     cache_free(allocator, cache->spares);
-    cache_free(allocator, cache->visits);
-    cache_free(allocator, cache->queues);
+    cache_free(allocator, cache->lists);
     cache_free(allocator, cache->buckets);
 }
 
@@ -45,15 +42,15 @@ void large_clear(struct cache *cache)
         cache->buckets[i] = CACHE_NO_NODE;
     for (uint64_t node = 0; node < cache->sets * cache->ways; node++) {
         cache->keys[node] = CACHE_NONE;
-        cache->turns[node] = CACHE_NO_TURN;
+        cache->stamps[node] = 0;
     }
     for (uint64_t set = 0; set < cache->sets; set++) {
         uint32_t room = cache_room(cache, set);
-        cache->queues[set] = (struct cache_queue){.spare = room};
-        for (uint32_t i = 0; i < room; i++) /* way 0 is filled first */
+        cache->lists[set] = (struct cache_list){.next = room, .spare = room};
+        for (uint32_t i = 0; i < room; i++) { /* way 0 is filled first */
             cache->spares[set * cache->ways + i] = room - 1 - i;
-        if (cache->trees)
-            cache->trees[set] = 0;
+            cache->ages[set * cache->ways + i] = i;
+        }
     }
 }
 
@@ -77,32 +74,6 @@ static void chain_insert(struct cache *cache, uint32_t node)
     *bucket = node;
 }
 
-static void pack(struct cache *cache, uint64_t set)
-{
-    struct cache_queue *queue = &cache->queues[set];
-    uint32_t *visits = cache->visits + set * cache->queue_size, n = 0;
-    uint32_t *turns = cache->turns + set * cache->ways;
-    for (uint32_t i = queue->head; i < queue->tail; i++) {
-        uint32_t way = visits[i];
-        if (turns[way] != i)
-            continue;
-        visits[n] = way;
-        turns[way] = n++;
-    }
-    queue->head = 0;
-    queue->tail = n;
-}
-
-void large_visit(struct cache *cache, uint64_t set, uint32_t way)
-{
-    struct cache_queue *queue = &cache->queues[set];
-    uint32_t *turn = &cache->turns[set * cache->ways + way];
-    if (queue->tail == cache->queue_size)
-        pack(cache, set);
-    cache->visits[set * cache->queue_size + queue->tail] = way;
-    *turn = queue->tail++;
-}
-
 uint32_t cache_find_large(const struct cache *cache, uint64_t set, uint64_t key)
 {
     uint32_t node = *bucket_of(cache, key);
@@ -111,21 +82,42 @@ uint32_t cache_find_large(const struct cache *cache, uint64_t set, uint64_t key)
     return node == CACHE_NO_NODE ? CACHE_NO_WAY : node - (uint32_t)set * cache->ways;
 }
 
+/* Sorts ways by stamp. By Shell's method: short, in place, and fast on what is mostly in
+ * order, as the last list is where ways were filled in turn. */
+static void sort_by_age(uint32_t *ways, uint32_t n, const uint64_t *stamps)
+{
+    static const uint32_t gaps[] = {3905, 1750, 701, 301, 132, 57, 23, 10, 4, 1};
+    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++)
+        for (uint32_t i = gaps[g]; i < n; i++) {
+            uint32_t way = ways[i], at = i;
+            uint64_t stamp = stamps[way];
+            for (; at >= gaps[g] && stamps[ways[at - gaps[g]]] > stamp; at -= gaps[g])
+                ways[at] = ways[at - gaps[g]];
+            ways[at] = way;
+        }
+}
+
+/* The oldest way of a set in which all hold something. */
 static uint32_t oldest_way(struct cache *cache, uint64_t set)
 {
-    struct cache_queue *queue = &cache->queues[set];
-    const uint32_t *visits = cache->visits + set * cache->queue_size;
-    const uint32_t *turns = cache->turns + set * cache->ways;
-    while (turns[visits[queue->head]] != queue->head)
-        queue->head++;
-    return visits[queue->head];
+    struct cache_list *list = &cache->lists[set];
+    uint32_t *ages = cache->ages + set * cache->ways, room = cache_room(cache, set);
+    const uint64_t *stamps = cache->stamps + set * cache->ways;
+    while (list->next < room && stamps[ages[list->next]] > list->made)
+        list->next++;
+    if (list->next == room) {
+        sort_by_age(ages, room, stamps);
+        list->made = *cache->clock;
+        list->next = 0;
+    }
+    return ages[list->next];
 }
 
 static uint32_t way_to_fill(struct cache *cache, uint64_t set)
 {
-    struct cache_queue *queue = &cache->queues[set];
-    if (queue->spare)
-        return cache->spares[set * cache->ways + --queue->spare];
+    struct cache_list *list = &cache->lists[set];
+    if (list->spare)
+        return cache->spares[set * cache->ways + --list->spare];
     return cache->policy->victim ? cache->policy->victim(cache, set)
                                  : oldest_way(cache, set);
 }
@@ -139,18 +131,16 @@ uint64_t large_fill(struct cache *cache, uint64_t set, uint64_t key)
         chain_remove(cache, node);
     cache->keys[node] = key;
     chain_insert(cache, node);
-    if (!cache->policy->victim)
-        large_visit(cache, set, way);
-    if (cache->branches)
-        cache_turn(cache, cache_tree(cache, set), way);
+    cache->stamps[node] = ++*cache->clock;
+    cache->filled = way;
     return gone;
 }
 
+/* Its stamp stays: a tree is not turned by this. It is visited before it counts again. */
 void large_vacate(struct cache *cache, uint64_t set, uint32_t way)
 {
     uint32_t node = (uint32_t)set * cache->ways + way;
     chain_remove(cache, node);
     cache->keys[node] = CACHE_NONE;
-    cache->turns[node] = CACHE_NO_TURN; /* its visits count no more */
-    cache->spares[set * cache->ways + cache->queues[set].spare++] = way;
+    cache->spares[set * cache->ways + cache->lists[set].spare++] = way;
 }

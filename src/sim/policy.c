@@ -10,12 +10,30 @@
 #include "policy.h"
 #include "cache.h"
 
+/* Whether the left one of two neighbouring groups of ways has the newest stamp. */
+static bool left_is_newer(const uint64_t *stamps, uint32_t half, uint32_t room)
+{
+    uint64_t left = 0, right = 0;
+    for (uint32_t i = 0; i < half; i++)
+        left = stamps[i] > left ? stamps[i] : left;
+    for (uint32_t i = half; i < 2 * half && i < room; i++)
+        right = stamps[i] > right ? stamps[i] : right;
+    return left > right;
+}
+
+/* The bit of a node leads away from the way below it that was visited last; stamps say the
+ * same. */
 static uint32_t tree_victim(struct cache *cache, uint64_t set)
 {
-    uint64_t tree = *cache_tree(cache, set);
+    bool stamped = cache->touch == TOUCH_STAMP;
+    const uint64_t *stamps = stamped ? cache_stamps(cache, set) : NULL;
+    uint64_t tree = stamped ? 0 : cache_head(cache, set)->tree;
     uint32_t room = cache_room(cache, set), node = 1, first = 0;
     for (uint32_t half = cache->leaves >> 1; half; half >>= 1) {
-        uint32_t right = (tree >> node & 1) & (first + half < room);
+        uint32_t right = first + half < room;
+        if (right)
+            right = stamped ? left_is_newer(stamps + first, half, room - first)
+                            : tree >> node & 1;
         node = 2 * node + right;
         first += right * half;
     }

@@ -9,9 +9,10 @@
  * - adjacent: the other line of an aligned pair.
  * - stride: once two steps within a page are equal, `degree` steps ahead.
  * - stream: once a step is to a neighbouring line, `degree` lines ahead that way.
- * The last two remember the last steps in 64 pages; a page shares its place with those
+ * The last two want to know the last steps in 64 pages; a page shares its place with those
  * that are a multiple of 64 pages away, and the later one has it. A visit of the same
- * line again is no step. */
+ * line again is no step. So the last two lines that were visited in the place of a page
+ * are all they need, and all prefetchers of a cache share them: its trails (quick.h). */
 #ifndef SIM_PREFETCH_H
 #define SIM_PREFETCH_H
 
@@ -19,62 +20,46 @@
 #include <stdint.h>
 #include <strata/machine.h>
 
-enum { PREFETCH_PAGES = 64 };
-
-struct prefetch_page {
-    uint64_t line;        /* the last one visited; that also says which page it is */
-    int32_t step, before; /* the last steps, 0: none yet */
-};
+#include "quick.h"
 
 struct prefetcher {
     uint32_t kind; /* enum strata_prefetch */
     uint32_t degree;
-    uint32_t in_page;        /* log2 of the lines of a page */
-    bool trains;             /* has to see hits too */
-    struct prefetcher *next; /* of those of the same cache that train */
-    struct prefetch_page pages[PREFETCH_PAGES];
+    bool trains; /* has to see hits too */
 };
 
-/* For a cache of whose lines a page has 2^in_page. */
-void prefetcher_init(struct prefetcher *prefetcher, const struct strata_prefetcher *from,
-                     uint32_t in_page);
+/* The last steps up to a line that is visited now. Where the page has its place from
+ * another one, they are longer than a page, and lead nowhere. */
+struct prefetch_steps {
+    int64_t last, before;
+};
 
-/* Forgets all pages. */
-void prefetcher_clear(struct prefetcher *prefetcher);
+void prefetcher_init(struct prefetcher *prefetcher, const struct strata_prefetcher *from);
 
-/* Notes an access to a line (a line number), if the prefetcher trains. Returns what is now
- * known of the page, or NULL if that did not change. Whether another page had the place
- * makes no branch, because it is random where it matters. */
-static inline const struct prefetch_page *prefetcher_train(struct prefetcher *prefetcher,
-                                                           uint64_t line)
+/* What a visit of a line, of which a page has 2^in_page, makes of its trail; notes it. */
+static inline struct prefetch_steps prefetch_visit(struct sim_trail *trails, uint64_t line,
+                                                   uint32_t in_page)
 {
-    uint64_t page = line >> prefetcher->in_page;
-    struct prefetch_page *known = &prefetcher->pages[page % PREFETCH_PAGES];
-    uint64_t moved = known->line ^ line;
-    if (moved == 0)
-        return 0;
-    int32_t same = -(int32_t)(moved >> prefetcher->in_page == 0); /* all bits, or none */
-    known->before = known->step & same;
-    known->step = (int32_t)(line - known->line) & same;
-    known->line = line;
-    return known;
+    struct sim_trail was = trails[(line >> in_page) % SIM_QUICK_TRAILS];
+    sim_trail_visit(trails, line >> in_page, line);
+    return (struct prefetch_steps){.last = (int64_t)(line - was.line),
+                                   .before = (int64_t)(was.line - was.before)};
 }
 
-/* Notes an access to a line that missed. Returns in which steps to go on from it, 0: not at
- * all. */
-static inline int32_t prefetcher_step(struct prefetcher *prefetcher, uint64_t line)
+/* In which steps to go on from a line that missed, 0: not at all. */
+static inline int64_t prefetcher_step(const struct prefetcher *prefetcher, uint64_t line,
+                                      struct prefetch_steps steps)
 {
-    if (prefetcher->kind == STRATA_PREFETCH_NEXT_LINE)
+    switch (prefetcher->kind) {
+    case STRATA_PREFETCH_NEXT_LINE:
         return 1;
-    if (prefetcher->kind == STRATA_PREFETCH_ADJACENT)
+    case STRATA_PREFETCH_ADJACENT:
         return line & 1 ? -1 : 1;
-    const struct prefetch_page *known = prefetcher_train(prefetcher, line);
-    if (!known)
-        return 0;
-    int32_t want = known->step < 0 ? -1 : 1;
-    if (prefetcher->kind == STRATA_PREFETCH_STRIDE)
-        want = known->before;
-    return known->step == want ? want : 0;
+    case STRATA_PREFETCH_STRIDE:
+        return steps.last == steps.before ? steps.last : 0;
+    default:
+        return steps.last == 1 || steps.last == -1 ? steps.last : 0;
+    }
 }
 
 #endif

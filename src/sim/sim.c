@@ -39,6 +39,30 @@ static void find_nearer(struct sim *sim, const struct strata_machine *machine, u
     }
 }
 
+/* Whether accesses of a path may use a cache. */
+static bool path_takes(uint32_t path, const struct strata_cache *cache)
+{
+    uint32_t type = path == PATH_FLOAT ? STRATA_FLOAT : STRATA_INT;
+    return path == PATH_FETCH ? takes(cache->kind, true)
+                              : takes(cache->kind, false) && (cache->types & type);
+}
+
+/* Whether a cache is the first of some path. */
+static bool is_first_cache(const struct strata_machine *machine, uint32_t id)
+{
+    for (uint32_t path = 0; path < PATHS; path++) {
+        uint32_t first = UINT32_MAX;
+        for (uint32_t i = 0; i < machine->ncaches; i++)
+            if (path_takes(path, &machine->caches[i]) &&
+                (first == UINT32_MAX ||
+                 machine->caches[i].level < machine->caches[first].level))
+                first = i;
+        if (first == id)
+            return true;
+    }
+    return false;
+}
+
 static int build_caches(struct sim *sim, const struct strata_machine *machine)
 {
     for (uint32_t i = 0; i < machine->ncaches; i++) {
@@ -47,6 +71,7 @@ static int build_caches(struct sim *sim, const struct strata_machine *machine)
         *level = (struct level){
             .id = i,
             .shift = log2_of(cache->line),
+            .in_page = sim->page_shift - log2_of(cache->line),
             .translated = is_translated(machine, cache),
             .inclusive = cache->inclusion == STRATA_INCLUSIVE,
             .exclusive = cache->inclusion == STRATA_EXCLUSIVE,
@@ -54,7 +79,9 @@ static int build_caches(struct sim *sim, const struct strata_machine *machine)
         struct cache_shape shape = {.sets = cache->size / cache->line / cache->ways,
                                     .ways = cache->ways,
                                     .policy = cache->policy,
-                                    .occupied = cache->occupied};
+                                    .occupied = cache->occupied,
+                                    .near = is_first_cache(machine, i),
+                                    .clock = &sim->clock};
         sim->ncaches++;
         if (cache_init(&level->lines, &shape, &sim->allocator))
             return -1;
@@ -65,12 +92,33 @@ static int build_caches(struct sim *sim, const struct strata_machine *machine)
     return 0;
 }
 
+/* Whether a TLB is the first for its pages, of instructions or of data. */
+static bool is_first_tlb(const struct strata_machine *machine, uint32_t id)
+{
+    const struct strata_tlb *tlb = &machine->tlbs[id];
+    for (int fetch = 0; fetch < 2; fetch++) {
+        bool first = takes(tlb->kind, fetch);
+        for (uint32_t i = 0; i < machine->ntlbs; i++) {
+            const struct strata_tlb *other = &machine->tlbs[i];
+            bool before =
+                other->level < tlb->level || (other->level == tlb->level && i < id);
+            first &= !(before && other->page == tlb->page && takes(other->kind, fetch));
+        }
+        if (first)
+            return true;
+    }
+    return false;
+}
+
 static int build_tlbs(struct sim *sim, const struct strata_machine *machine)
 {
     for (uint32_t i = 0; i < machine->ntlbs; i++) {
         const struct strata_tlb *tlb = &machine->tlbs[i];
-        struct cache_shape shape = {
-            .sets = tlb->entries / tlb->ways, .ways = tlb->ways, .policy = tlb->policy};
+        struct cache_shape shape = {.sets = tlb->entries / tlb->ways,
+                                    .ways = tlb->ways,
+                                    .policy = tlb->policy,
+                                    .near = is_first_tlb(machine, i),
+                                    .clock = &sim->clock};
         sim->ntlbs++;
         if (cache_init(&sim->tlbs[i], &shape, &sim->allocator))
             return -1;
@@ -100,22 +148,58 @@ static void build_results(struct sim *sim, const struct strata_machine *machine,
     }
 }
 
+static void clear_slots(struct sim_slot *slots, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        slots[i].key = CACHE_NONE;
+}
+
+/* Empties what is known to be near. */
+static void clear_quick(struct sim *sim)
+{
+    for (uint32_t i = 0; i < PATHS; i++) {
+        clear_slots(sim->quick[i].lines, SIM_QUICK_LINES);
+        clear_slots(sim->quick[i].pages, SIM_QUICK_PAGES);
+        clear_slots(sim->quick[i].huge, SIM_QUICK_HUGE);
+    }
+}
+
+/* Paths with the same first cache and the same TLBs share their tables. */
+static void build_quick(struct sim *sim, struct path *path)
+{
+    const struct path *integers = &sim->paths[PATH_INT];
+    path->quick = &sim->quick[path - sim->paths];
+    if (path->n && path->level[0] == integers->level[0] && path->routes == integers->routes)
+        path->quick = &sim->quick[PATH_INT];
+    struct sim_quick *quick = path->quick;
+    quick->clock = &sim->clock;
+    quick->line_shift = path->grain;
+    quick->page_shift = sim->page_shift;
+    quick->huge_shift = sim->huge_shift;
+    quick->huge_mark = path->routes[1].flag;
+    quick->result = &path->results[0];
+    if (path->n && path->level[0]->trains)
+        quick->trails = path->level[0]->trails;
+    if (quick != &sim->quick[path - sim->paths])
+        return;
+    if (path->n)
+        cache_watch(&path->level[0]->lines, quick->lines, SIM_QUICK_LINES);
+    if (path->routes[0].n)
+        cache_watch(path->routes[0].tlb[0], quick->pages, SIM_QUICK_PAGES);
+    if (path->routes[1].n)
+        cache_watch(path->routes[1].tlb[0], quick->huge, SIM_QUICK_HUGE);
+}
+
 static void build_path(struct sim *sim, const struct strata_machine *machine, uint32_t id)
 {
     struct path *path = &sim->paths[id];
-    uint32_t type = id == PATH_FLOAT ? STRATA_FLOAT : STRATA_INT;
-    bool fetch = id == PATH_FETCH;
-    path->memos = sim->memos[id];
-    for (uint32_t i = 0; i < MEMOS; i++)
-        path->memos[i].line = CACHE_NONE;
     path->grain = sim->page_shift;
-    path->routes = sim->routes[fetch];
+    path->routes = sim->routes[id == PATH_FETCH];
     for (uint32_t at = 1; at <= sim->cache_levels; at++)
         for (uint32_t i = 0; i < machine->ncaches; i++) {
             const struct strata_cache *cache = &machine->caches[i];
             struct level *level = &sim->caches[i];
-            if (cache->level != at || !takes(cache->kind, fetch) ||
-                !(fetch || cache->types & type))
+            if (cache->level != at || !path_takes(id, cache))
                 continue;
             if (path->n)
                 path->casts[path->n - 1] = level->exclusive;
@@ -125,16 +209,10 @@ static void build_path(struct sim *sim, const struct strata_machine *machine, ui
         }
     if (path->n)
         path->grain = path->level[0]->shift;
-    for (int huge = 0; huge < 2; huge++) {
-        const struct route *route = &path->routes[huge];
-        path->quick[huge] = path->n && route->n;
-        path->first[huge].flag = route->flag;
-        path->first[huge].pages = route->tlb[0];
-        path->first[huge].shift = route->shift[0];
-    }
     for (uint32_t i = 0; i < path->n; i++)
         path->passes[i] = path->casts[i] || path->level[i]->inclusive;
     build_results(sim, machine, path);
+    build_quick(sim, path);
 }
 
 static bool has_tlb(const struct strata_machine *machine, bool fetch, uint64_t page)
@@ -188,13 +266,18 @@ static void build_prefetcher(struct sim *sim, const struct strata_machine *machi
             level = &sim->caches[i];
     if (!level || from->kind == STRATA_PREFETCH_NONE)
         return;
-    struct prefetcher *prefetcher = &sim->prefetchers[sim->nprefetchers++];
-    prefetcher_init(prefetcher, from, sim->page_shift - level->shift);
-    level->prefetchers[level->nprefetchers++] = prefetcher;
-    if (prefetcher->trains) {
-        prefetcher->next = level->trained;
-        level->trained = prefetcher;
-    }
+    struct prefetcher *prefetcher = &level->prefetchers[level->nprefetchers++];
+    prefetcher_init(prefetcher, from);
+    level->trains |= prefetcher->trains;
+}
+
+/* Prefetchers forget all pages. */
+static void clear_trails(struct sim *sim)
+{
+    for (uint32_t i = 0; i < sim->ncaches; i++)
+        for (int page = 0; page < SIM_QUICK_TRAILS; page++)
+            sim->caches[i].trails[page] =
+                (struct sim_trail){SIM_QUICK_NOWHERE, SIM_QUICK_NOWHERE};
 }
 
 static void seed_all(struct sim *sim, uint64_t seed)
@@ -217,6 +300,7 @@ struct sim *sim_create(const struct strata_machine *machine, uint64_t seed,
         bytes[i] = 0;
     sim->allocator = *allocator;
     sim->page_shift = log2_of(machine->page);
+    sim->huge_shift = log2_of(machine->huge);
     if (build_caches(sim, machine) || build_tlbs(sim, machine)) {
         sim_release(sim);
         return NULL;
@@ -227,6 +311,8 @@ struct sim *sim_create(const struct strata_machine *machine, uint64_t seed,
         build_route(sim, machine, i / 2, i % 2);
     for (uint32_t i = 0; i < PATHS; i++)
         build_path(sim, machine, i);
+    clear_quick(sim);
+    clear_trails(sim);
     for (int type = 0; type < 4; type++) {
         sim->path[SIM_FETCH][type] = &sim->paths[PATH_FETCH];
         sim->path[SIM_LOAD][type] = sim->path[SIM_STORE][type] =
@@ -275,8 +361,10 @@ int sim_map_huge(struct sim *sim, uint64_t address, uint64_t size)
         return 0;
     uint64_t first = address + before, last = end - end % huge - 1;
     int changed = mapping_add_huge(&sim->mapping, first, last);
-    if (changed > 0)
+    if (changed > 0) {
         purge(sim, first, last);
+        clear_quick(sim);
+    }
     return changed < 0 ? -1 : 0;
 }
 
@@ -286,8 +374,8 @@ void sim_flush(struct sim *sim)
         cache_clear(&sim->caches[i].lines);
     for (uint32_t i = 0; i < sim->ntlbs; i++)
         cache_clear(&sim->tlbs[i]);
-    for (uint32_t i = 0; i < sim->nprefetchers; i++)
-        prefetcher_clear(&sim->prefetchers[i]);
+    clear_quick(sim);
+    clear_trails(sim);
 }
 
 void sim_remap(struct sim *sim, uint64_t seed)
@@ -314,8 +402,31 @@ static void count_end(struct sim *sim, const struct path *path, uint32_t end, ui
     sim->counts.cycles += n * path->results[end].cycles;
 }
 
+struct sim_quick *sim_quick_for(struct sim *sim, enum sim_op op, enum strata_types type)
+{
+    return sim->path[op][type]->quick;
+}
+
+void sim_add_hits(struct sim *sim, enum sim_op op, enum strata_types type, uint64_t n)
+{
+    sim->hits[op][type] += n;
+}
+
+/* Hits of the quick path are accesses that ended at depth 0 of both. */
+static void count_hits(struct sim *sim)
+{
+    for (int op = 0; op < 3; op++)
+        for (int type = 0; type < 4; type++) {
+            uint64_t n = sim->hits[op][type];
+            sim->hits[op][type] = 0;
+            sim->counts.accesses[op] += n;
+            sim->path[op][type]->ends[0] += n;
+        }
+}
+
 const struct sim_counts *sim_counts(struct sim *sim)
 {
+    count_hits(sim);
     for (uint32_t i = 0; i < PATHS; i++)
         for (uint32_t end = 0; end < ENDS; end++) {
             uint64_t n = sim->paths[i].ends[end];

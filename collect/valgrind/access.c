@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * An access on the simulated machine. Nearly all hit the nearest cache and the nearest TLB,
+ * and nothing more is done for these; the others are events, which are counted for the
+ * instruction and for the object. */
+#include "sim/quick.h"
+#include "tool.h"
+
+enum { REFRESH = 1 << 14 }; /* events after which the totals in the file are renewed */
+
+static uint32_t until_refresh = REFRESH;
+
+/* Kinds of access that differ for the simulated machine. */
+enum { LOAD, STORE, FLOAT, FETCH, KINDS };
+static const struct {
+    enum sim_op op;
+    enum strata_types type;
+} kinds[KINDS] = {{SIM_LOAD, STRATA_INT},
+                  {SIM_STORE, STRATA_INT},
+                  {SIM_LOAD, STRATA_FLOAT},
+                  {SIM_FETCH, STRATA_INT}};
+static struct sim_quick *quick[KINDS];
+static uint64_t hits[KINDS]; /* of the quick path, not yet known to the machine */
+
+void access_refresh(void)
+{
+    for (int i = 0; i < KINDS; i++) {
+        sim_add_hits(tool.sim, kinds[i].op, kinds[i].type, hits[i]);
+        hits[i] = 0;
+    }
+}
+
+static void *sim_memory(void *context, SizeT size)
+{
+    (void)context;
+    return VG_(malloc)("strata.sim", size);
+}
+
+static void sim_free(void *context, void *block)
+{
+    (void)context;
+    VG_(free)(block);
+}
+
+void access_start(void)
+{
+    const struct sim_allocator allocator = {sim_memory, sim_free, NULL};
+    tool.sim = sim_create(&tool.raw->machine, tool.raw->seed, &allocator);
+    if (!tool.sim) {
+        VG_(umsg)("strata: not enough memory for the simulated machine\n");
+        VG_(exit)(1);
+    }
+    for (int i = 0; i < KINDS; i++)
+        quick[i] = sim_quick_for(tool.sim, kinds[i].op, kinds[i].type);
+    tool.collecting = !tool.raw->paused;
+    tool.exact = tool.raw->collect & RAW_EXACT;
+    tool.sampling = tool.raw->collect & RAW_SAMPLED;
+}
+
+/* Finds the object of an address anew. */
+static __attribute__((noinline)) void place(struct site *site, Addr address, enum sim_op op)
+{
+    struct object object = {.bucket = object_code_bucket()};
+    if (op != SIM_FETCH)
+        object_find(address, site, &object);
+    if (site->bucket != object.bucket)
+        site->cells[EXACT] = site->cells[SAMPLED] = NULL;
+    site->bucket = object.bucket;
+    site->from = object.from;
+    site->size = object.size;
+    site->age = object_age;
+}
+
+void access_count(int which, struct site *site, Addr address, enum sim_op op,
+                  const struct sim_result *result)
+{
+    if (site->age != object_age || address - site->from >= site->size)
+        place(site, address, op);
+    struct raw_cell *cell = site->cells[which];
+    if (__builtin_expect(!cell, 0))
+        cell = site->cells[which] = raw_cell_of(site->bucket, site_number(site),
+                                                which == EXACT ? RAW_EXACT : RAW_SAMPLED);
+    cell->events++;
+    cell->stores += op == SIM_STORE;
+    cell->latency += result->cycles;
+    for (uint32_t i = 0; i + 1 < result->level; i++)
+        cell->misses[i]++;
+    for (uint32_t i = 0; i + 1 < result->tlb; i++)
+        cell->misses[tool.cache_levels + i]++;
+}
+
+static __attribute__((noinline)) void event(Addr address, enum sim_op op, struct site *site,
+                                            const struct sim_result *result)
+{
+    if (!--until_refresh) {
+        until_refresh = REFRESH;
+        raw_refresh();
+    }
+    if (pmu_periods)
+        pmu_event(address, site->address, result);
+    if (!tool.collecting)
+        return;
+    if (tool.exact)
+        access_count(EXACT, site, address, op, result);
+    if (tool.sampling && result->level > tool.raw->event_level)
+        sample_event(site, address, op, result);
+}
+
+static __attribute__((noinline)) void access_slowly(Addr address, UWord size, int kind,
+                                                    struct site *site)
+{
+    struct sim_result result;
+    sim_access(tool.sim, address, (uint32_t)size, kinds[kind].op, kinds[kind].type,
+               &result);
+    if (result.level > 1 || result.tlb > 1)
+        event(address, kinds[kind].op, site, &result);
+}
+
+static inline __attribute__((always_inline)) void access(Addr address, UWord size, int kind,
+                                                         struct site *site)
+{
+    if (__builtin_expect(sim_quick(quick[kind], address, (uint32_t)size), 1))
+        hits[kind]++;
+    else
+        access_slowly(address, size, kind, site);
+}
+
+VG_REGPARM(3) void access_load(Addr address, UWord size, struct site *site)
+{
+    access(address, size, LOAD, site);
+}
+
+VG_REGPARM(3) void access_store(Addr address, UWord size, struct site *site)
+{
+    access(address, size, STORE, site);
+}
+
+VG_REGPARM(3) void access_float(Addr address, UWord size, struct site *site)
+{
+    access(address, size, FLOAT, site);
+}
+
+VG_REGPARM(3) void access_fetch(Addr address, UWord size, struct site *site)
+{
+    access(address, size, FETCH, site);
+}

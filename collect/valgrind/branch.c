@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Branches by kind, and how many of them the simulated machine's predictor gets wrong. */
+#include "sim/predictor.h"
+#include "tool.h"
+
+static struct predictor *predictor;
+
+static void *memory(void *context, SizeT size)
+{
+    (void)context;
+    return VG_(malloc)("strata.predictor", size);
+}
+
+static void give_back(void *context, void *block)
+{
+    (void)context;
+    VG_(free)(block);
+}
+
+void branch_start(void)
+{
+    const struct allocator allocator = {memory, give_back, NULL};
+    predictor = predictor_create(&tool.raw->machine.branch, &allocator);
+}
+
+static void count(enum raw_event kind, bool right)
+{
+    tool.raw->events[kind]++;
+    tool.raw->events[RAW_MISPREDICTED] += !right;
+}
+
+VG_REGPARM(2) void branch_conditional(Addr address, UWord taken)
+{
+    count(RAW_CONDITIONAL, predictor_conditional(predictor, address, taken));
+    tool.raw->events[RAW_TAKEN] += taken;
+}
+
+VG_REGPARM(2) void branch_indirect(Addr address, Addr target)
+{
+    count(RAW_INDIRECT, predictor_indirect(predictor, address, target));
+}
+
+VG_REGPARM(1) void branch_jump(Addr address)
+{
+    (void)address;
+    count(RAW_JUMPS, true);
+}
+
+VG_REGPARM(3) void branch_call(Addr address, Addr target, Addr returns_to)
+{
+    /* A target of 0 stands for one that the instruction names. */
+    count(RAW_CALLS, !target || predictor_indirect(predictor, address, target));
+    predictor_call(predictor, returns_to);
+}
+
+VG_REGPARM(1) void branch_return(Addr target)
+{
+    count(RAW_RETURNS, predictor_return(predictor, target));
+}

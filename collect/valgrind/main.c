@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The tool's start and end, and what the process does in between: fork, exec, modules that
+ * come and go, requests of the program. */
+#include "tool.h"
+
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_clreq.h"
+
+#include <asm/unistd.h>
+
+enum { POLL = 100000 }; /* blocks: some milliseconds */
+
+struct tool tool;
+static ULong last_poll;
+static HChar last_word; /* of `strata record` */
+
+static Bool option(const HChar *argument)
+{
+    return VG_STR_CLO(argument, "--strata-dir", tool.folder) ||
+           VG_STR_CLO(argument, "--strata-symbols", tool.strata);
+}
+
+static void usage(void)
+{
+    VG_(printf)
+    ("    --strata-dir=DIR        where the configuration is and counts go\n"
+     "    --strata-symbols=FILE   the strata program, which reads symbols\n"
+     "    This tool is started by `strata record`.\n");
+}
+
+static void debug_usage(void)
+{
+    VG_(printf)("    (none)\n");
+}
+
+static void start(void)
+{
+    if (!tool.folder) {
+        VG_(umsg)("strata: this tool is started by `strata record`\n");
+        VG_(exit)(2);
+    }
+    raw_open();
+    access_start();
+    sample_start();
+    objects_start();
+    heap_start();
+    if (tool.raw->branches) {
+        branch_start();
+        /* A jump that is followed within a block, or a loop that is unrolled, is no branch
+         * any more. */
+        VG_(clo_vex_control).guest_chase = False;
+        VG_(clo_vex_control).iropt_unroll_thresh = 0;
+    }
+}
+
+/* Valgrind does not say the exit status here; before_call() has seen it. */
+static void finish(Int status)
+{
+    (void)status;
+    raw_refresh();
+    tool.raw->end = RAW_EXITED;
+}
+
+static void forked(ThreadId tid)
+{
+    (void)tid;
+    raw_forked();
+}
+
+static void before_fork(ThreadId tid)
+{
+    (void)tid;
+    raw_refresh();
+}
+
+static void on_map(Addr start, SizeT size, Bool r, Bool w, Bool x, ULong handle)
+{
+    (void)start, (void)size, (void)r, (void)w, (void)x;
+    if (handle)
+        variables_changed();
+}
+
+/* A thread's stack was something else before, and is so again afterwards. */
+static void on_thread_start(ThreadId tid)
+{
+    (void)tid;
+    object_threads++;
+    object_age++;
+}
+
+static void on_thread_end(ThreadId tid)
+{
+    (void)tid;
+    object_threads--;
+    object_age++;
+}
+
+/* `strata record` may have left a word: 's' to collect, 'p' to pause. */
+static void poll_command(void)
+{
+    HChar path[VKI_PATH_MAX], word;
+    VG_(snprintf)(path, sizeof path, "%s/command", tool.folder);
+    SysRes opened = VG_(open)(path, VKI_O_RDONLY, 0);
+    if (sr_isError(opened))
+        return;
+    if (VG_(read)((Int)sr_Res(opened), &word, 1) == 1 && word != last_word) {
+        last_word = word;
+        tool.collecting = word == 's';
+    }
+    VG_(close)((Int)sr_Res(opened));
+}
+
+static void on_run(ThreadId tid, ULong blocks)
+{
+    heap_switch(tid);
+    if (blocks - last_poll >= POLL) {
+        last_poll = blocks;
+        poll_command();
+        raw_refresh();
+    }
+}
+
+static void before_call(ThreadId tid, UInt number, UWord *args, UInt n)
+{
+    (void)tid, (void)n;
+    if (number == __NR_exit_group)
+        tool.raw->status = (int32_t)(args[0] & 0xff);
+    if (number == __NR_execve) {
+        raw_refresh();
+        tool.raw->end = RAW_EXECUTED;
+    }
+}
+
+static void after_call(ThreadId tid, UInt number, UWord *args, UInt n, SysRes result)
+{
+    (void)tid, (void)args, (void)n, (void)result;
+    if (number == __NR_execve) /* it failed, else nobody is here */
+        tool.raw->end = RAW_RUNNING;
+}
+
+static void on_discard(Addr start, VexGuestExtents extents)
+{
+    (void)start;
+    for (UInt i = 0; i < extents.n_used; i++)
+        sites_forget(extents.base[i], extents.len[i]);
+}
+
+static void before_options(void)
+{
+    VG_(details_name)("strata");
+    VG_(details_version)(STRATA_VERSION);
+    VG_(details_description)("a program on a simulated machine");
+    VG_(details_copyright_author)("GPL-2.0-or-later, the strata authors.");
+    VG_(details_bug_reports_to)("the strata authors");
+    VG_(details_avg_translation_sizeB)(400);
+    VG_(basic_tool_funcs)(start, instrument, finish);
+    VG_(needs_command_line_options)(option, usage, debug_usage);
+    VG_(needs_client_requests)(pmu_request);
+    VG_(needs_syscall_wrapper)(before_call, after_call);
+    VG_(needs_superblock_discards)(on_discard);
+    VG_(track_new_mem_mmap)(on_map);
+    VG_(track_new_mem_startup)(on_map);
+    VG_(track_pre_thread_first_insn)(on_thread_start);
+    VG_(track_pre_thread_ll_exit)(on_thread_end);
+    VG_(track_start_client_code)(on_run);
+    VG_(atfork)(before_fork, NULL, forked);
+}
+
+VG_DETERMINE_INTERFACE_VERSION(before_options)

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * strata record: runs a program on a simulated machine and writes a profile of it.
+ *
+ *     $ strata record -- ./equake < input
+ *     strata: no hardware counters here; simulating this.machine under valgrind
+ *     ...the program's own output...
+ *     strata: 412 M accesses, 31 M L1 misses, 9 objects above 1%: equake.strata (1.1M)
+ *
+ * All that can be wrong is found before the program is started. Once it runs, its input,
+ * output, exit status and end by a signal are its own: strata ends as it did, after the
+ * profile is written. What strata has to say goes to standard error. */
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/term.h"
+#include "collect/collect.h"
+#include "collect/places.h"
+#include "core/fail.h"
+#include "core/units.h"
+#include "host/facts.h"
+#include "profile/profile.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* All that a recording goes by. */
+struct recording {
+    struct collect_options collect;
+    struct program program;
+    char machine[PATH_MAX]; /* path of its file */
+    char output[PATH_MAX];
+};
+
+/* Options. */
+
+static int refuse_source(const struct options *options, struct strata_error *error)
+{
+    const char *source = option_text(options, "source");
+    if (!source || strcmp(source, "perf") != 0)
+        return STRATA_OK;
+    return fail(error, STRATA_UNABLE,
+                "--source perf: recording by hardware counters is not built in; leave "
+                "--source out, and the program runs on a simulated machine");
+}
+
+static int read_sampling(const struct options *options, struct raw_header *config,
+                         struct strata_error *error)
+{
+    uint64_t level = config->event_level;
+    bool sampled = option_given(options, "period");
+    int status = option_whole(options, "period", 1, UINT32_MAX, &config->period, error);
+    if (!status)
+        status = option_whole(options, "event-level", 1, STRATA_MAX_CACHES, &level, error);
+    if (!status)
+        status = option_whole(options, "interrupt-cycles", 0, UINT32_MAX,
+                              &config->interrupt_cycles, error);
+    if (status)
+        return status;
+    config->event_level = (uint32_t)level;
+    if (sampled)
+        config->collect = RAW_SAMPLED | (option_given(options, "exact") ? RAW_EXACT : 0);
+    const char *stray = option_given(options, "event-level")        ? "event-level"
+                        : option_given(options, "interrupt-cycles") ? "interrupt-cycles"
+                                                                    : NULL;
+    if (stray && !sampled)
+        return fail(error, STRATA_BAD_INPUT,
+                    "--%s is for sampling; give --period N too, or leave it out", stray);
+    return STRATA_OK;
+}
+
+static int read_config(const struct options *options, struct collect_options *collect,
+                       struct strata_error *error)
+{
+    struct raw_header *config = &collect->config;
+    config->fetches = option_given(options, "fetches");
+    config->branches = option_given(options, "branches");
+    config->stack_frames = option_given(options, "stack-frames");
+    config->paused = option_given(options, "paused");
+    collect->follow = !option_given(options, "no-children");
+    collect->keep = option_text(options, "keep-raw");
+    int status = option_whole(options, "seed", 1, UINT64_MAX, &config->seed, error);
+    if (!status)
+        status = option_decimal(options, "duration", 0.001, 1e7, &collect->duration, error);
+    return status ? status : read_sampling(options, config, error);
+}
+
+static int read_machine(const struct options *options, struct recording *recording,
+                        struct strata_error *error)
+{
+    struct raw_header *config = &recording->collect.config;
+    const char *given = option_text(options, "machine");
+    int status = place_of_machine(given, recording->machine, error);
+    if (!status)
+        status = strata_machine_read(recording->machine, &config->machine, error);
+    if (status)
+        return status;
+    uint32_t levels = raw_cache_levels(&config->machine);
+    if (config->event_level > levels)
+        return fail(error, STRATA_BAD_INPUT,
+                    "--event-level %u: %s has %u cache levels; name one of them",
+                    config->event_level, recording->machine, levels);
+    return STRATA_OK;
+}
+
+/* The profile's place: a regular file that is there, or one that can be made. */
+static int read_output(const struct options *options, struct recording *recording,
+                       struct strata_error *error)
+{
+    const char *given = option_text(options, "output");
+    const char *program = recording->collect.argv[0], *slash = strrchr(program, '/');
+    int length = given ? snprintf(recording->output, PATH_MAX, "%s", given)
+                       : snprintf(recording->output, PATH_MAX, "%s.strata",
+                                  slash ? slash + 1 : program);
+    if (length >= PATH_MAX)
+        return fail(error, STRATA_BAD_INPUT, "--output: the name is too long");
+    struct stat there;
+    if (stat(recording->output, &there) == 0 && !S_ISREG(there.st_mode) &&
+        !S_ISDIR(there.st_mode))
+        return fail(error, STRATA_BAD_INPUT,
+                    "--output %s: a profile is a database and must be a regular file",
+                    recording->output);
+    return output_check("output", recording->output, error);
+}
+
+static int read_options(const struct options *options, struct recording *recording,
+                        struct strata_error *error)
+{
+    collect_defaults(&recording->collect);
+    recording->collect.argv = options->operands;
+    int status = refuse_source(options, error);
+    if (!status && !options->noperands)
+        status = fail(error, STRATA_BAD_INPUT,
+                      "which program? strata record [OPTION]... -- PROGRAM [ARGUMENT]...");
+    if (!status)
+        status = read_config(options, &recording->collect, error);
+    if (!status)
+        status = program_find(options->operands[0], &recording->program, error);
+    if (!status)
+        status = read_machine(options, recording, error);
+    return status ? status : read_output(options, recording, error);
+}
+
+/* What is said before the program starts. */
+
+static void announce(const struct options *options, const struct recording *recording)
+{
+    const char *source = option_text(options, "source");
+    const char *slash = strrchr(recording->machine, '/');
+    struct fact counters = {.name = "hardware_counters"};
+    const char *why = "";
+    if (!source || strcmp(source, "auto") == 0) {
+        fact_hardware_counters("", &counters);
+        why = counters.state == FACT_MISSING ? "no hardware counters here; "
+                                             : "hardware counters are not built in; ";
+    }
+    bool own = option_given(options, "machine") || !slash;
+    fprintf(stderr, "strata: %ssimulating %s under valgrind\n", why,
+            own ? recording->machine : slash + 1);
+    if (!own && term_is_terminal(STDERR_FILENO))
+        fputs("strata: 'strata probe --save this.machine' makes a model of this computer\n",
+              stderr);
+    if (recording->program.is_static)
+        fprintf(stderr,
+                "strata: %s is linked statically: its heap blocks cannot be told apart\n",
+                recording->program.path);
+}
+
+/* Provenance. */
+
+/* Adds a word as a shell would have to be given it. */
+static void print_word(FILE *file, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789%+,-./:=@_";
+    if (*word && word[strspn(word, plain)] == '\0') {
+        fputs(word, file);
+        return;
+    }
+    putc('\'', file);
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", file);
+        else
+            putc(*word, file);
+    putc('\'', file);
+}
+
+static void print_program(FILE *file, const struct options *options)
+{
+    for (int i = 0; i < options->noperands; i++) {
+        if (i)
+            putc(' ', file);
+        print_word(file, options->operands[i]);
+    }
+}
+
+static void print_command(FILE *file, const struct options *options)
+{
+    fputs("strata record", file);
+    for (int i = 0; options->specs[i].name; i++) {
+        if (!options->values[i])
+            continue;
+        fprintf(file, " --%s", options->specs[i].name);
+        if (options->specs[i].argument) {
+            putc(' ', file);
+            print_word(file, options->values[i]);
+        }
+    }
+    fputs(" -- ", file);
+    print_program(file, options);
+}
+
+static void print_host(FILE *file, const struct options *options)
+{
+    struct utsname name;
+    char line[256], model[256] = "";
+    (void)options;
+    if (uname(&name) == 0)
+        fprintf(file, "%s, %s %s %s", name.nodename, name.sysname, name.release,
+                name.machine);
+    FILE *info = fopen("/proc/cpuinfo", "re");
+    while (info && !*model && fgets(line, sizeof line, info))
+        sscanf(line, "model name : %255[^\n]", model);
+    if (info)
+        fclose(info);
+    if (*model)
+        fprintf(file, ", %s", model);
+}
+
+/* What a printer prints, as a text that the caller frees; NULL without memory. */
+static char *text_of(void (*print)(FILE *, const struct options *),
+                     const struct options *options)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    if (!file)
+        return NULL;
+    print(file, options);
+    if (fclose(file) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static int write_profile(const struct options *options, const struct recording *recording,
+                         const struct collected *collected, struct profile_summary *summary,
+                         struct strata_error *error)
+{
+    char *command = text_of(print_command, options);
+    char *program = text_of(print_program, options);
+    char *host = text_of(print_host, options);
+    const struct profile_provenance provenance = {
+        .command = command,
+        .program = program,
+        .source = "sim",
+        .machine_file = recording->machine,
+        .host = host,
+        .start = collected->end.start,
+        .seconds = collected->end.seconds,
+        .end = collected->end.end,
+        .status = collected->end.status,
+    };
+    int status =
+        profile_write(recording->output, &provenance, (const char *const *)collected->raws,
+                      collected->n, summary, error);
+    free(command);
+    free(program);
+    free(host);
+    return status;
+}
+
+/* What is said at the end. */
+
+/* 1234, 31.4 M, 412 M. */
+static const char *format_count(uint64_t count, char text[32])
+{
+    static const char *const units[] = {"", " K", " M", " G", " T"};
+    double value = (double)count;
+    size_t unit = 0;
+    while (value >= 9999.5 && unit + 1 < sizeof units / sizeof units[0]) {
+        value /= 1000;
+        unit++;
+    }
+    snprintf(text, 32, "%.*f%s", unit && value < 99.95 ? 1 : 0, value, units[unit]);
+    return text;
+}
+
+static void print_summary(const struct recording *recording,
+                          const struct profile_summary *summary)
+{
+    char accesses[32], misses[32], size[SIZE_TEXT];
+    fprintf(stderr, "strata: %s accesses, %s L1 misses, %zu object%s above 1%%: %s (%s)\n",
+            format_count(summary->accesses, accesses),
+            format_count(summary->misses, misses), summary->above,
+            summary->above == 1 ? "" : "s", recording->output,
+            format_size_short((double)summary->bytes, size));
+    if (summary->skipped || summary->incomplete)
+        fprintf(stderr, "strata: of %zu processes, %zu left nothing and %zu not all: %s\n",
+                summary->processes + summary->skipped, summary->skipped,
+                summary->incomplete, summary->why);
+}
+
+/* Valgrind ends a program whose instructions it does not know. */
+static void explain_end(const struct collected *collected)
+{
+    char log[400];
+    if (collected->end.end != RAW_SIGNALLED || collected->end.status != SIGILL)
+        return;
+    run_folder_log(&collected->folder, log, sizeof log);
+    if (*log)
+        fprintf(stderr, "strata: valgrind says: %s\n", log);
+}
+
+/* No process got as far as leaving a file that can be used. */
+static int explain_nothing(const struct collected *collected, const char *why,
+                           struct strata_error *error)
+{
+    char log[240], reason[200];
+    snprintf(reason, sizeof reason, "%s", why);
+    run_folder_log(&collected->folder, log, sizeof log);
+    run_folder_remove(&collected->folder);
+    return fail(error, STRATA_FAILED, "nothing was recorded: %s (it ended with %s %d)%s%s",
+                reason, collected->end.end == RAW_SIGNALLED ? "signal" : "exit status",
+                collected->end.status, *log ? "; valgrind says: " : "", log);
+}
+
+/* Ends strata as the program ended. Returns only if that was a success. */
+static void end_like(const struct child_end *end)
+{
+    sigset_t all;
+    /* The program was told to stop by --duration, and did: that is no failure. */
+    if (end->stopped && end->end == RAW_SIGNALLED)
+        return;
+    if (end->end == RAW_EXITED && end->status)
+        exit(end->status);
+    if (end->end != RAW_SIGNALLED)
+        return;
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* the program left one, if any */
+    signal(end->status, SIG_DFL);
+    sigfillset(&all);
+    raise(end->status);
+    sigprocmask(SIG_UNBLOCK, &all, NULL);
+    exit(128 + end->status);
+}
+
+static int finish(const struct options *options, const struct recording *recording,
+                  const struct collected *collected, struct strata_error *error)
+{
+    struct profile_summary summary;
+    if (!collected->n)
+        return explain_nothing(collected, "valgrind could not start the program", error);
+    int status = write_profile(options, recording, collected, &summary, error);
+    if (status == STRATA_BAD_INPUT)
+        return explain_nothing(collected, error->text, error);
+    if (status)
+        return status;
+    explain_end(collected);
+    print_summary(recording, &summary);
+    run_folder_remove(&collected->folder);
+    return STRATA_OK;
+}
+
+int cmd_record(const struct options *options, struct strata_error *error)
+{
+    struct recording recording;
+    struct collected collected;
+    int status = read_options(options, &recording, error);
+    if (!status)
+        status = collect_prepare(&recording.collect, &collected, error);
+    if (status)
+        return status;
+    announce(options, &recording);
+    status = collect_run(&recording.collect, &collected, error);
+    if (status)
+        run_folder_remove(&collected.folder);
+    else
+        status = finish(options, &recording, &collected, error);
+    struct child_end end = collected.end;
+    collect_release(&collected);
+    if (!status)
+        end_like(&end);
+    return status;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A view as CSV: a heading of keys, then the rows, by RFC 4180 but for the plain newline
+ * at the end of a line. */
+#include "report/view_report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void print_text(FILE *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, out);
+        return;
+    }
+    putc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            putc('"', out);
+        putc(*text, out);
+    }
+    putc('"', out);
+}
+
+static void print_value(FILE *out, const struct value *value, enum column_type type)
+{
+    if (!value->known)
+        return;
+    if (type == COLUMN_TEXT)
+        print_text(out, value->text);
+    else if (type == COLUMN_COUNT)
+        fprintf(out, "%" PRIu64, value->count);
+    else
+        fprintf(out, "%.10g", value->number);
+}
+
+void view_csv(FILE *out, const struct view *view)
+{
+    const struct table *table = &view->rows;
+    for (size_t column = 0; column < table->ncolumns; column++)
+        fprintf(out, "%s%s", column ? "," : "", table->columns[column].key);
+    putc('\n', out);
+    for (size_t row = 0; row < table->nrows; row++) {
+        for (size_t column = 0; column < table->ncolumns; column++) {
+            fputs(column ? "," : "", out);
+            print_value(out, table_at(table, row, column), table->columns[column].type);
+        }
+        putc('\n', out);
+    }
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A view as a table for people.
+ *
+ *     objects, by latency: 50,000,000 cycles, 1,000,000 misses, 50.0 cycles an event
+ *       object             latency  %latency     misses  %misses  cycles/event
+ *       mem_init-main   41,000,000      82.0    650,000     65.0          63.1
+ *       Exc              1,400,000       2.8    120,000     12.0          11.7
+ *
+ * The first column gets what the others leave; columns are taken in the order of their
+ * ranks as long as they fit. */
+#include "core/units.h"
+#include "core/utf8.h"
+#include "report/terminal.h"
+#include "report/view_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    INDENT = 2,
+    GAP = 2,
+    NAME_LEAST = 24, /* columns that the first one keeps, if it needs them */
+    TEXT_MOST = 28,  /* of any other text */
+    CELL = 64,
+    MAX_SHOWN = 64
+};
+
+/* From here on a whole column is in millions, so that it stays readable. */
+#define MILLIONS 10000000000u
+
+struct layout {
+    const struct view *view;
+    const struct table *table;
+    struct style style;
+    int width;
+    size_t shown[MAX_SHOWN]; /* columns, the first one apart */
+    int widths[MAX_SHOWN];
+    bool millions[MAX_SHOWN];
+    size_t nshown;
+    int name; /* width of the first column */
+};
+
+/* Text. */
+
+/* The first `n` characters of a text, in bytes. */
+static size_t bytes_of(const char *text, size_t n)
+{
+    size_t at = 0;
+    while (text[at] && (n || (text[at] & 0xc0) == 0x80)) {
+        n -= (text[at] & 0xc0) != 0x80;
+        at++;
+    }
+    return at;
+}
+
+/* Prints a text in at most `width` columns: head and tail of one that is too long. */
+static int print_short(FILE *out, const char *text, int width, const struct style *style)
+{
+    int length = (int)utf8_length(text), dots = style->utf8 ? 1 : 3;
+    if (length <= width) {
+        fputs(text, out);
+        return length;
+    }
+    size_t head = (size_t)(width - dots + 1) / 2, tail = (size_t)(width - dots) / 2;
+    fprintf(out, "%.*s%s%s", (int)bytes_of(text, head), text, style->utf8 ? "…" : "...",
+            text + bytes_of(text, (size_t)length - tail));
+    return width;
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* What stands in the first column: the name, with ":line" behind it where there is one, or
+ * the module of what has no name. The caller frees it; NULL: out of memory. */
+static char *row_name(const struct table *table, size_t row)
+{
+    const struct value *value = table_at(table, row, 0);
+    size_t module = table_find(table, "module");
+    const struct value *in = module < table->ncolumns ? table_at(table, row, module) : NULL;
+    char *name = NULL, *clean;
+    int n;
+    if (value->known && table->ncolumns > 1 && table->columns[1].joined &&
+        table_at(table, row, 1)->known)
+        n = asprintf(&name, "%s:%llu", value->text,
+                     (unsigned long long)table_at(table, row, 1)->count);
+    else if (value->known)
+        n = asprintf(&name, "%s", value->text);
+    else
+        n = asprintf(&name, "(%s)", in && in->known ? base_of(in->text) : "unknown");
+    if (n < 0)
+        return NULL;
+    clean = malloc((size_t)n + 1);
+    if (clean)
+        utf8_clean(name, clean, (size_t)n + 1);
+    free(name);
+    return clean;
+}
+
+static void format_count(uint64_t count, bool millions, char text[CELL])
+{
+    char digits[THOUSANDS_TEXT];
+    uint64_t shown = millions ? (count + 500000) / 1000000 : count;
+    const char *tiny = millions && count && !shown ? "<" : "";
+    snprintf(text, CELL, "%s%s%s", tiny, format_thousands(*tiny ? 1 : shown, digits),
+             millions ? "M" : "");
+}
+
+/* A cell that is no text. */
+static void format_cell(const struct layout *layout, size_t row, size_t i, char text[CELL])
+{
+    size_t column = layout->shown[i];
+    const struct value *value = table_at(layout->table, row, column);
+    if (!value->known) {
+        snprintf(text, CELL, "%s", style_dash(&layout->style));
+        return;
+    }
+    switch (layout->table->columns[column].type) {
+    case COLUMN_COUNT:
+        format_count(value->count, layout->millions[i], text);
+        break;
+    case COLUMN_POINTS:
+        snprintf(text, CELL, "%+.2f", value->number);
+        break;
+    default:
+        snprintf(text, CELL, "%.1f", value->number);
+    }
+}
+
+/* Layout. */
+
+static bool in_millions(const struct table *table, size_t column)
+{
+    for (size_t row = 0; row < table->nrows; row++)
+        if (table->columns[column].type == COLUMN_COUNT &&
+            table_at(table, row, column)->known &&
+            table_at(table, row, column)->count >= MILLIONS)
+            return true;
+    return false;
+}
+
+static int text_width(const struct value *value)
+{
+    int width = value->known ? (int)utf8_length(value->text) : 1;
+    return bound(width, 1, TEXT_MOST);
+}
+
+/* Sets the width of column i of those that may be shown. */
+static void measure(struct layout *layout, size_t i)
+{
+    const struct table *table = layout->table;
+    const struct column *about = &table->columns[layout->shown[i]];
+    int width = (int)utf8_length(about->heading);
+    char text[CELL];
+    layout->millions[i] = in_millions(table, layout->shown[i]);
+    for (size_t row = 0; row < table->nrows; row++) {
+        int w;
+        if (about->type == COLUMN_TEXT) {
+            w = text_width(table_at(table, row, layout->shown[i]));
+        } else {
+            format_cell(layout, row, i, text);
+            w = (int)utf8_length(text);
+        }
+        width = w > width ? w : width;
+    }
+    layout->widths[i] = width;
+}
+
+static int name_width(const struct table *table)
+{
+    int width = (int)utf8_length(table->columns[0].heading);
+    for (size_t row = 0; row < table->nrows; row++) {
+        char *name = row_name(table, row);
+        int w = name ? (int)utf8_length(name) : 0;
+        width = w > width ? w : width;
+        free(name);
+    }
+    return width;
+}
+
+/* A column with nothing in it is not worth its place. */
+static bool empty(const struct table *table, size_t column)
+{
+    for (size_t row = 0; row < table->nrows; row++)
+        if (table_at(table, row, column)->known)
+            return false;
+    return table->nrows > 0;
+}
+
+/* The next column that is neither taken nor refused, by rank; ncolumns: none. */
+static size_t next_by_rank(const struct table *table, const bool *seen)
+{
+    size_t best = table->ncolumns;
+    for (size_t c = 1; c < table->ncolumns; c++)
+        if (!seen[c] && !table->columns[c].joined &&
+            (best == table->ncolumns || table->columns[c].rank < table->columns[best].rank))
+            best = c;
+    return best;
+}
+
+/* Takes columns by rank while they fit; those of lower rank than one that does not fit
+ * are left out too, so that what is shown does not depend on the digits of a number. */
+static void choose(struct layout *layout)
+{
+    const struct table *table = layout->table;
+    bool seen[MAX_SHOWN] = {false}, taken[MAX_SHOWN] = {false};
+    int natural = name_width(table);
+    int left = layout->width - INDENT - (natural < NAME_LEAST ? natural : NAME_LEAST);
+    for (size_t c; (c = next_by_rank(table, seen)) < table->ncolumns; seen[c] = true) {
+        if (empty(table, c))
+            continue;
+        layout->shown[0] = c;
+        measure(layout, 0);
+        if (layout->widths[0] + GAP > left)
+            break;
+        left -= layout->widths[0] + GAP;
+        taken[c] = true;
+    }
+    for (size_t c = 1; c < table->ncolumns; c++)
+        if (taken[c])
+            layout->shown[layout->nshown++] = c;
+    for (size_t i = 0; i < layout->nshown; i++)
+        measure(layout, i);
+    layout->name = (natural < NAME_LEAST ? natural : NAME_LEAST) + left;
+    layout->name = natural < layout->name ? natural : layout->name;
+}
+
+/* Printing. */
+
+static void pad(FILE *out, int n)
+{
+    fprintf(out, "%*s", n > 0 ? n : 0, "");
+}
+
+static void print_heading_row(FILE *out, const struct layout *layout)
+{
+    const struct style *style = &layout->style;
+    const struct table *table = layout->table;
+    pad(out, INDENT);
+    fputs(paint_begin(style, PAINT_DIM), out);
+    fputs(table->columns[0].heading, out);
+    int space = layout->name - (int)utf8_length(table->columns[0].heading);
+    for (size_t i = 0; i < layout->nshown; i++) {
+        const struct column *about = &table->columns[layout->shown[i]];
+        int room = layout->widths[i] - (int)utf8_length(about->heading);
+        bool left = about->type == COLUMN_TEXT;
+        pad(out, space + GAP + (left ? 0 : room));
+        fputs(about->heading, out);
+        space = left ? room : 0;
+    }
+    fputs(paint_end(style, PAINT_DIM), out);
+    putc('\n', out);
+}
+
+/* Prints one cell; returns the columns that are still to be filled behind it, which are
+ * not printed at the end of a line. */
+static int print_cell(FILE *out, const struct layout *layout, size_t row, size_t i)
+{
+    size_t column = layout->shown[i];
+    char text[CELL];
+    if (layout->table->columns[column].type == COLUMN_TEXT) {
+        const struct value *value = table_at(layout->table, row, column);
+        const char *shown = value->known ? value->text : style_dash(&layout->style);
+        char *clean = malloc(strlen(shown) + 1);
+        int used = clean ? print_short(out, utf8_clean(shown, clean, strlen(shown) + 1),
+                                       layout->widths[i], &layout->style)
+                         : 0;
+        free(clean);
+        return layout->widths[i] - used;
+    }
+    format_cell(layout, row, i, text);
+    pad(out, layout->widths[i] - (int)utf8_length(text));
+    fputs(text, out);
+    return 0;
+}
+
+static void print_row(FILE *out, const struct layout *layout, size_t row)
+{
+    bool rest = layout->view->rest && row + 1 == layout->table->nrows &&
+                layout->table == &layout->view->rows;
+    enum paint paint = rest ? PAINT_DIM : PAINT_BOLD;
+    char *name = row_name(layout->table, row);
+    pad(out, INDENT);
+    fputs(paint_begin(&layout->style, paint), out);
+    int space =
+        layout->name - print_short(out, name ? name : "", layout->name, &layout->style);
+    fputs(paint_end(&layout->style, paint), out);
+    free(name);
+    for (size_t i = 0; i < layout->nshown; i++) {
+        pad(out, space + GAP);
+        space = print_cell(out, layout, row, i);
+    }
+    putc('\n', out);
+}
+
+static void print_table(FILE *out, const struct view *view, bool colour, int width)
+{
+    struct layout layout = {.view = view,
+                            .table = &view->rows,
+                            .style = style_make(colour),
+                            .width = bound(width, 40, 1000)};
+    if (view->rows.ncolumns > MAX_SHOWN)
+        return;
+    choose(&layout);
+    print_heading_row(out, &layout);
+    for (size_t row = 0; row < view->rows.nrows; row++)
+        print_row(out, &layout, row);
+}
+
+static const struct value *find_value(const struct table *table, const char *key)
+{
+    static const struct value unknown;
+    size_t column = table_find(table, key);
+    return column < table->ncolumns ? table_at(table, 0, column) : &unknown;
+}
+
+static const char *text_of(const struct view *view, const char *key)
+{
+    const struct value *value = find_value(&view->provenance, key);
+    return value->known ? value->text : "?";
+}
+
+void view_heading(FILE *out, const struct view *view, const char *path, bool colour,
+                  int width)
+{
+    struct style style = style_make(colour);
+    char *text = NULL;
+    if (asprintf(&text, "%s: %s on %s, %s", path, text_of(view, "program"),
+                 text_of(view, "machine_name"), text_of(view, "collect")) < 0)
+        return;
+    fputs(paint_begin(&style, PAINT_DIM), out);
+    print_folded(out, text, bound(width, 40, 1000), INDENT);
+    fputs(paint_end(&style, PAINT_DIM), out);
+    free(text);
+}
+
+static void print_title(FILE *out, const struct view *view, int width)
+{
+    char latency[THOUSANDS_TEXT], misses[THOUSANDS_TEXT], text[VIEW_TEXT + 128];
+    const struct value *each = find_value(&view->totals, "latency_per_event");
+    if (!each->known) {
+        snprintf(text, sizeof text, "%s: no events", view->title);
+    } else {
+        format_thousands(find_value(&view->totals, "latency")->count, latency);
+        format_thousands(find_value(&view->totals, "misses")->count, misses);
+        snprintf(text, sizeof text, "%s: %s cycles, %s misses, %.1f cycles an event",
+                 view->title, latency, misses, each->number);
+    }
+    print_folded(out, text, width, INDENT);
+}
+
+/* The run as a whole, one figure a line; what was not counted is left out, and what the
+ * sampler did if there was none. */
+static void print_run(FILE *out, const struct view *view)
+{
+    const struct table *run = &view->run;
+    const struct value *samples = find_value(run, "samples");
+    bool sampled = samples->known && samples->count > 0;
+    char text[THOUSANDS_TEXT];
+    for (size_t i = 0; i < run->ncolumns; i++) {
+        const struct value *value = table_at(run, 0, i);
+        if (!value->known || (!sampled && strncmp(run->columns[i].key, "sample", 6) == 0))
+            continue;
+        fprintf(out, "  %-22s%22s\n", run->columns[i].heading,
+                format_thousands(value->count, text));
+    }
+}
+
+void view_text(FILE *out, const struct view *view, bool colour, int width)
+{
+    width = bound(width, 40, 1000);
+    if (strcmp(view->name, "totals") == 0)
+        print_run(out, view);
+    print_title(out, view, width);
+    if (view->rows.nrows)
+        print_table(out, view, colour, width);
+    for (size_t i = 0; i < view->nnotes; i++)
+        print_folded(out, view->notes[i], width, INDENT);
+}

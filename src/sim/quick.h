@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The quick path: an access that hits the first cache and the first TLB and straddles
+ * nothing, in about twenty instructions that can be inlined anywhere, or made by a
+ * program that writes code (the last paragraphs say how).
+ *
+ *     struct sim_quick *quick = sim_quick_for(sim, SIM_LOAD, STRATA_INT);   once
+ *     ...
+ *     if (sim_quick(quick, address, size))
+ *         hits++;                                  the result is *quick->result
+ *     else
+ *         sim_access(sim, address, size, SIM_LOAD, STRATA_INT, &result);
+ *     ...
+ *     sim_add_hits(sim, SIM_LOAD, STRATA_INT, hits);   before sim_counts(); hits = 0
+ *
+ * The effect is exactly that of sim_access() for each access. sim_quick() counts nothing:
+ * who calls it knows how many accesses there were, and takes off those that went to
+ * sim_access().
+ *
+ * Two tables say what is near. A slot has a key and where to note a visit:
+ * - lines[n % SIM_QUICK_LINES].key == n: line number n (address >> line_shift) is in the
+ *   first cache of this path;
+ * - pages[n % SIM_QUICK_PAGES].key == n: page number n (address >> page_shift) is a base
+ *   page and in the first TLB, or there is no TLB.
+ * A slot of something that leaves the array is emptied at that moment, whatever the
+ * reason (eviction, inclusion, a prefetch, a flush, huge pages); a key that no number has
+ * marks it. A line or page that is there need not be in the table: sim_access() then finds
+ * it and puts it in. Tables stay where they are as long as the simulated machine does.
+ *
+ * The order in which ways were visited is known by stamps, not by a list: a visit writes
+ * the next value of one clock to the way's own stamp, and whatever wants a victim looks
+ * for the oldest stamp (LRU) or follows them down the tree (PLRU: a node leads away from
+ * the half with the newest). Under FIFO and random, and for pages without a TLB, a visit
+ * means nothing, and the pointer leads to a word that nobody reads. So no access needs
+ * a branch by policy.
+ *
+ * Where the first cache has a prefetcher that learns from hits, trails is its memory: by
+ * page number % SIM_QUICK_TRAILS, the last line visited and the other line that was
+ * visited last before it. Else it is NULL.
+ *
+ * To write code for it, do the same with constants. The index comes from the first byte
+ * and the comparison from the last one, so an access that straddles finds a foreign key:
+ *
+ *     slot = lines + ((address >> line_shift) % SIM_QUICK_LINES) * 16
+ *     page = pages + ((address >> page_shift) % SIM_QUICK_PAGES) * 16
+ *     hit  = (load(slot) == (address + size - 1) >> line_shift)
+ *            & (load(page) == address >> page_shift)
+ *     if hit:  now = load(clock) + 1;  store(clock, now)
+ *              store(load(slot + 8), now);  store(load(page + 8), now)
+ *     and where trails is not NULL:
+ *              trail = trails + ((address >> page_shift) % SIM_QUICK_TRAILS) * 16
+ *              last = load(trail);  line = address >> line_shift
+ *              if last != line: store(trail + 8, last), store(trail, line)
+ *
+ * Stores may be left out only together with all that the hit stands for; without a hit,
+ * nothing may be stored. The clock must grow from one access to the next and must not be
+ * set back. */
+#ifndef SIM_QUICK_H
+#define SIM_QUICK_H
+
+#include <stdbool.h>
+
+#include "sim.h"
+
+/* All powers of two. */
+enum {
+    SIM_QUICK_LINES = 1024,
+    SIM_QUICK_PAGES = 256,
+    SIM_QUICK_HUGE = 64,
+    SIM_QUICK_TRAILS = 64
+};
+
+#define SIM_QUICK_NONE    UINT64_MAX          /* the key of an empty slot */
+#define SIM_QUICK_NOWHERE (UINT64_C(1) << 63) /* far from every line number */
+
+struct sim_slot {
+    uint64_t key;
+    uint64_t *stamp; /* never NULL once there was a key */
+};
+
+struct sim_trail {
+    uint64_t line, before; /* SIM_QUICK_NOWHERE: none yet */
+};
+
+struct sim_quick {
+    uint64_t *clock;          /* the stamp of the last visit */
+    struct sim_trail *trails; /* NULL: nothing learns from hits */
+    uint32_t line_shift, page_shift;
+    const struct sim_result *result; /* of every such access */
+    struct sim_slot lines[SIM_QUICK_LINES], pages[SIM_QUICK_PAGES];
+    /* The same for huge pages, by number and with the mark of their keys. sim_access()
+     * uses it; sim_quick() does not, because their hits count otherwise. */
+    uint32_t huge_shift;
+    uint64_t huge_mark;
+    struct sim_slot huge[SIM_QUICK_HUGE];
+};
+
+/* The tables for accesses of a kind; some kinds share theirs. They live as long as the
+ * simulated machine. */
+struct sim_quick *sim_quick_for(struct sim *sim, enum sim_op op, enum strata_types type);
+
+/* Counts n accesses for which sim_quick() returned true. */
+void sim_add_hits(struct sim *sim, enum sim_op op, enum strata_types type, uint64_t n);
+
+/* Notes a visit of a line. Without a branch: whether the line is another one than last
+ * time is as good as random in many programs. */
+static inline void sim_trail_visit(struct sim_trail *trails, uint64_t page, uint64_t line)
+{
+    struct sim_trail *trail = &trails[page % SIM_QUICK_TRAILS];
+    uint64_t last = trail->line, before = trail->before;
+    trail->before = last == line ? before : last;
+    trail->line = line;
+}
+
+/* Notes a visit in both slots. */
+static inline void sim_quick_visit(struct sim_quick *quick, const struct sim_slot *line,
+                                   const struct sim_slot *page, uint64_t address)
+{
+    uint64_t *of_line = line->stamp, *of_page = page->stamp, now = *quick->clock + 1;
+    struct sim_trail *trails = quick->trails;
+    uint32_t line_shift = quick->line_shift, page_shift = quick->page_shift;
+    *quick->clock = now;
+    *of_line = now;
+    *of_page = now;
+    if (trails)
+        sim_trail_visit(trails, address >> page_shift, address >> line_shift);
+}
+
+/* Does an access of `size` bytes (1..64) if it hits the first cache and the first TLB on a
+ * base page and straddles nothing, as far as the tables know; says whether it did. If
+ * not, nothing has changed, and the access is one for sim_access(). */
+static inline bool sim_quick(struct sim_quick *quick, uint64_t address, uint32_t size)
+{
+    uint64_t first = address >> quick->line_shift, page = address >> quick->page_shift;
+    uint64_t last = (address + size - 1) >> quick->line_shift;
+    const struct sim_slot *line_slot = &quick->lines[first % SIM_QUICK_LINES];
+    const struct sim_slot *page_slot = &quick->pages[page % SIM_QUICK_PAGES];
+    if (line_slot->key != last || page_slot->key != page)
+        return false;
+    sim_quick_visit(quick, line_slot, page_slot, address);
+    return true;
+}
+
+#endif
