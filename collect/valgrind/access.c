@@ -10,21 +10,20 @@ enum { REFRESH = 1 << 14 }; /* events after which the totals in the file are ren
 
 static uint32_t until_refresh = REFRESH;
 
-/* Kinds of access that differ for the simulated machine. */
-enum { LOAD, STORE, FLOAT, FETCH, KINDS };
 static const struct {
     enum sim_op op;
     enum strata_types type;
-} kinds[KINDS] = {{SIM_LOAD, STRATA_INT},
-                  {SIM_STORE, STRATA_INT},
-                  {SIM_LOAD, STRATA_FLOAT},
-                  {SIM_FETCH, STRATA_INT}};
-static struct sim_quick *quick[KINDS];
-static uint64_t hits[KINDS]; /* of the quick path, not yet known to the machine */
+} kinds[ACCESS_KINDS] = {{SIM_LOAD, STRATA_INT},
+                         {SIM_STORE, STRATA_INT},
+                         {SIM_LOAD, STRATA_FLOAT},
+                         {SIM_FETCH, STRATA_INT}};
+static struct sim_quick *quick[ACCESS_KINDS];
+static struct sim_result near[ACCESS_KINDS]; /* what a hit in the nearest of all returns */
+static uint64_t hits[ACCESS_KINDS]; /* of the quick path, not yet known to the machine */
 
 void access_refresh(void)
 {
-    for (int i = 0; i < KINDS; i++) {
+    for (int i = 0; i < ACCESS_KINDS; i++) {
         sim_add_hits(tool.sim, kinds[i].op, kinds[i].type, hits[i]);
         hits[i] = 0;
     }
@@ -50,18 +49,21 @@ void access_start(void)
         VG_(umsg)("strata: not enough memory for the simulated machine\n");
         VG_(exit)(1);
     }
-    for (int i = 0; i < KINDS; i++)
+    for (int i = 0; i < ACCESS_KINDS; i++) {
         quick[i] = sim_quick_for(tool.sim, kinds[i].op, kinds[i].type);
+        near[i] = *quick[i]->result;
+    }
     tool.collecting = !tool.raw->paused;
     tool.exact = tool.raw->collect & RAW_EXACT;
     tool.sampling = tool.raw->collect & RAW_SAMPLED;
 }
 
 /* Finds the object of an address anew. */
-static __attribute__((noinline)) void place(struct site *site, Addr address, enum sim_op op)
+static __attribute__((noinline)) void place(struct site *site, Addr address,
+                                            enum access_kind kind)
 {
     struct object object = {.bucket = object_code_bucket()};
-    if (op != SIM_FETCH)
+    if (kind != ACCESS_FETCH)
         object_find(address, site, &object);
     if (site->bucket != object.bucket)
         site->cells[EXACT] = site->cells[SAMPLED] = NULL;
@@ -71,25 +73,27 @@ static __attribute__((noinline)) void place(struct site *site, Addr address, enu
     site->age = object_age;
 }
 
-void access_count(int which, struct site *site, Addr address, enum sim_op op,
+void access_count(int which, struct site *site, Addr address, enum access_kind kind,
                   const struct sim_result *result)
 {
     if (site->age != object_age || address - site->from >= site->size)
-        place(site, address, op);
+        place(site, address, kind);
     struct raw_cell *cell = site->cells[which];
     if (__builtin_expect(!cell, 0))
         cell = site->cells[which] = raw_cell_of(site->bucket, site_number(site),
                                                 which == EXACT ? RAW_EXACT : RAW_SAMPLED);
     cell->events++;
-    cell->stores += op == SIM_STORE;
+    cell->stores += kind == ACCESS_STORE;
     cell->latency += result->cycles;
-    for (uint32_t i = 0; i + 1 < result->level; i++)
+    /* Levels that this kind does not use were not asked. */
+    for (uint32_t i = near[kind].level - 1; i + 1 < result->level; i++)
         cell->misses[i]++;
     for (uint32_t i = 0; i + 1 < result->tlb; i++)
         cell->misses[tool.cache_levels + i]++;
 }
 
-static __attribute__((noinline)) void event(Addr address, enum sim_op op, struct site *site,
+static __attribute__((noinline)) void event(Addr address, enum access_kind kind,
+                                            struct site *site,
                                             const struct sim_result *result)
 {
     if (!--until_refresh) {
@@ -101,23 +105,23 @@ static __attribute__((noinline)) void event(Addr address, enum sim_op op, struct
     if (!tool.collecting)
         return;
     if (tool.exact)
-        access_count(EXACT, site, address, op, result);
+        access_count(EXACT, site, address, kind, result);
     if (tool.sampling && result->level > tool.raw->event_level)
-        sample_event(site, address, op, result);
+        sample_event(site, address, kind, result);
 }
 
-static __attribute__((noinline)) void access_slowly(Addr address, UWord size, int kind,
-                                                    struct site *site)
+static __attribute__((noinline)) void
+access_slowly(Addr address, UWord size, enum access_kind kind, struct site *site)
 {
     struct sim_result result;
     sim_access(tool.sim, address, (uint32_t)size, kinds[kind].op, kinds[kind].type,
                &result);
-    if (result.level > 1 || result.tlb > 1)
-        event(address, kinds[kind].op, site, &result);
+    if (result.level > near[kind].level || result.tlb > near[kind].tlb)
+        event(address, kind, site, &result);
 }
 
-static inline __attribute__((always_inline)) void access(Addr address, UWord size, int kind,
-                                                         struct site *site)
+static inline __attribute__((always_inline)) void
+access(Addr address, UWord size, enum access_kind kind, struct site *site)
 {
     if (__builtin_expect(sim_quick(quick[kind], address, (uint32_t)size), 1))
         hits[kind]++;
@@ -127,20 +131,20 @@ static inline __attribute__((always_inline)) void access(Addr address, UWord siz
 
 VG_REGPARM(3) void access_load(Addr address, UWord size, struct site *site)
 {
-    access(address, size, LOAD, site);
+    access(address, size, ACCESS_LOAD, site);
 }
 
 VG_REGPARM(3) void access_store(Addr address, UWord size, struct site *site)
 {
-    access(address, size, STORE, site);
+    access(address, size, ACCESS_STORE, site);
 }
 
 VG_REGPARM(3) void access_float(Addr address, UWord size, struct site *site)
 {
-    access(address, size, FLOAT, site);
+    access(address, size, ACCESS_FLOAT, site);
 }
 
 VG_REGPARM(3) void access_fetch(Addr address, UWord size, struct site *site)
 {
-    access(address, size, FETCH, site);
+    access(address, size, ACCESS_FETCH, site);
 }

@@ -10,7 +10,7 @@
 
 struct pass {
     IRSB *out;
-    struct site *site;
+    struct site *site;  /* of the instruction, once it needs one */
     Addr address, next; /* of the instruction, and behind it */
     uint64_t pending;   /* instructions since the last count */
     IRExpr *load;       /* address of this instruction's load, and its size */
@@ -35,7 +35,18 @@ static void call(struct pass *pass, const HChar *name, void *function, IRExpr **
     addStmtToIRSB(pass->out, IRStmt_Dirty(dirty));
 }
 
-/* Counts instructions, and looks whether a counter of the virtual PMU may be full. */
+/* Looks whether a counter of the virtual PMU may be full. */
+static void check_counters(struct pass *pass, IRTemp instructions)
+{
+    IRExpr *at = mkIRExpr_HWord((HWord)&pmu_next_check);
+    IRTemp limit = assign(pass, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, at));
+    IRTemp full =
+        assign(pass, Ity_I1,
+               IRExpr_Binop(Iop_CmpLT64U, IRExpr_RdTmp(limit), IRExpr_RdTmp(instructions)));
+    call(pass, "pmu_check", pmu_check, mkIRExprVec_1(mkIRExpr_HWord(pass->address)), 1,
+         IRExpr_RdTmp(full));
+}
+
 static void count_instructions(struct pass *pass)
 {
     if (!pass->pending)
@@ -46,20 +57,24 @@ static void count_instructions(struct pass *pass)
                         IRExpr_Binop(Iop_Add64, IRExpr_RdTmp(old),
                                      IRExpr_Const(IRConst_U64(pass->pending))));
     addStmtToIRSB(pass->out, IRStmt_Store(Iend_LE, at, IRExpr_RdTmp(sum)));
-    IRExpr *check = mkIRExpr_HWord((HWord)&pmu_next_check);
-    IRTemp limit = assign(pass, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, check));
-    IRTemp full = assign(
-        pass, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, IRExpr_RdTmp(limit), IRExpr_RdTmp(sum)));
-    call(pass, "pmu_check", pmu_check, mkIRExprVec_1(mkIRExpr_HWord(pass->address)), 1,
-         IRExpr_RdTmp(full));
+    if (pmu_checks)
+        check_counters(pass, sum);
     pass->pending = 0;
+}
+
+/* Most instructions access nothing and need no site. */
+static struct site *site_of_pass(struct pass *pass)
+{
+    if (!pass->site)
+        pass->site = site_of(pass->address);
+    return pass->site;
 }
 
 static void emit(struct pass *pass, const HChar *name, void *function, IRExpr *address,
                  Int size, IRExpr *guard)
 {
     IRExpr **arguments = mkIRExprVec_3(address, mkIRExpr_HWord((HWord)size),
-                                       mkIRExpr_HWord((HWord)pass->site));
+                                       mkIRExpr_HWord((HWord)site_of_pass(pass)));
     call(pass, name, function, arguments, 3, guard);
 }
 
@@ -237,7 +252,7 @@ static void on_mark(struct pass *pass, const IRStmt *stmt)
     flush_load(pass);
     pass->address = stmt->Ist.IMark.addr + stmt->Ist.IMark.delta;
     pass->next = pass->address + stmt->Ist.IMark.len;
-    pass->site = site_of(pass->address);
+    pass->site = NULL;
     pass->pending++;
     pass->conditional = false;
     if (tool.raw->fetches)

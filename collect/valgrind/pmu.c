@@ -7,6 +7,7 @@
  * threshold; misses and what else happens in an access are compared at each event, all
  * other events at the next way out of a block, every CHECK instructions at least. */
 #include "core/rng.h"
+#include "pub_tool_transtab.h"
 #include "tool.h"
 
 #include <strata/vpmu.h>
@@ -23,6 +24,7 @@ struct counter {
     uint64_t taken, read; /* samples */
 };
 
+bool pmu_checks;
 uint64_t pmu_next_check = UINT64_MAX;
 uint32_t pmu_periods;
 
@@ -116,6 +118,11 @@ static void plan_check(void)
     pmu_periods = 0;
     for (int i = 0; i < VPMU_COUNTERS; i++)
         pmu_periods += counters[i].open && counters[i].period;
+    if (pmu_periods && !pmu_checks) {
+        /* From now on blocks look at the counters, which few programs need. */
+        pmu_checks = true;
+        VG_(discard_translations_safely)(0x1000, ~(SizeT)0xffff, "strata");
+    }
     if (pmu_periods)
         pmu_next_check = tool.raw->events[RAW_INSTRUCTIONS] + CHECK;
 }

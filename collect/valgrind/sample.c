@@ -47,13 +47,13 @@ static void disturb(struct site *site, Addr address)
         touch(cell + at, SIM_STORE);
 }
 
-void sample_event(struct site *site, Addr address, enum sim_op op,
+void sample_event(struct site *site, Addr address, enum access_kind kind,
                   const struct sim_result *result)
 {
     if (--countdown)
         return;
     countdown = draw();
     tool.raw->samples++;
-    access_count(SAMPLED, site, address, op, result);
+    access_count(SAMPLED, site, address, kind, result);
     disturb(site, address);
 }

@@ -8,13 +8,13 @@
  * comes to the same address gets its own. */
 #include "tool.h"
 
-enum { HASH = 1 << 16 };
+enum { HASH_BITS = 18 };
 
-static struct site *sites[HASH];
+static struct site *sites[1 << HASH_BITS];
 
 static struct site **chain(Addr address)
 {
-    return &sites[(address * 0x9e3779b97f4a7c15u) >> 48];
+    return &sites[(address * 0x9e3779b97f4a7c15u) >> (64 - HASH_BITS)];
 }
 
 struct site *site_of(Addr address)

@@ -101,6 +101,9 @@ void sites_forget(Addr start, SizeT size);
 
 /* access.c */
 
+/* Kinds of access that differ for the simulated machine. */
+enum access_kind { ACCESS_LOAD, ACCESS_STORE, ACCESS_FLOAT, ACCESS_FETCH, ACCESS_KINDS };
+
 void access_start(void);
 /* Tells the simulated machine of hits that it has not counted yet. */
 void access_refresh(void);
@@ -109,14 +112,14 @@ VG_REGPARM(3) void access_store(Addr address, UWord size, struct site *site);
 VG_REGPARM(3) void access_float(Addr address, UWord size, struct site *site);
 VG_REGPARM(3) void access_fetch(Addr address, UWord size, struct site *site);
 /* Adds one event to the cell of a site and the bucket of an address. */
-void access_count(int which, struct site *site, Addr address, enum sim_op op,
+void access_count(int which, struct site *site, Addr address, enum access_kind kind,
                   const struct sim_result *result);
 
 /* sample.c */
 
 void sample_start(void);
 /* An event of the sampled kind happened. */
-void sample_event(struct site *site, Addr address, enum sim_op op,
+void sample_event(struct site *site, Addr address, enum access_kind kind,
                   const struct sim_result *result);
 
 /* objects.c */
@@ -175,6 +178,7 @@ VG_REGPARM(1) void branch_return(Addr target);
 
 /* pmu.c */
 
+extern bool pmu_checks;         /* code has to look at the counters */
 extern uint64_t pmu_next_check; /* instructions at which pmu_check() is to be called */
 extern uint32_t pmu_periods;    /* counters that take samples */
 VG_REGPARM(1) void pmu_check(Addr instruction);

@@ -35,13 +35,41 @@ static int refuse_many(const struct names *names, const char *option, const char
                 text, n, list, n > named ? ", ..." : "");
 }
 
+/* The name whose first part ("mem_init" of "mem_init-main") is nearest; NULL: none is. */
+static const char *nearest_part(const struct names *names, const char *text)
+{
+    char *parts = NULL;
+    const char **list = calloc(names->n ? names->n : 1, sizeof *list);
+    const char *found = NULL, *near;
+    size_t size = 0;
+    for (size_t i = 0; i < names->n; i++)
+        size += strlen(names->list[i]) + 1;
+    parts = malloc(size ? size : 1);
+    if (list && parts) {
+        char *to = parts;
+        for (size_t i = 0; i < names->n; i++) {
+            list[i] = to;
+            to = stpcpy(to, names->list[i]) + 1;
+            ((char *)list[i])[strcspn(list[i], "-")] = '\0';
+        }
+        near = nearest(text, list, names->n);
+        for (size_t i = 0; near && i < names->n && !found; i++)
+            found = list[i] == near ? names->list[i] : NULL;
+    }
+    free(parts);
+    free(list);
+    return found;
+}
+
 static int refuse_unknown(const struct names *names, const char *option, const char *text,
                           struct strata_error *error)
 {
-    char hint[HINT_TEXT];
-    hint_nearest(text, (const char *const *)names->list, names->n, "", hint);
-    return fail(error, STRATA_BAD_INPUT, "--%s %s: no such %s in this profile%s", option,
-                text, option, hint);
+    const char *near = nearest(text, (const char *const *)names->list, names->n);
+    if (!near)
+        near = nearest_part(names, text);
+    return fail(error, STRATA_BAD_INPUT, "--%s %s: no such %s in this profile%s%s%s",
+                option, text, option, near ? " (did you mean " : "", near ? near : "",
+                near ? "?)" : "");
 }
 
 /* *name is the caller's to free. */

@@ -28,6 +28,7 @@ enum {
     STRINGS = 4, /* n = 1..4 */
     BLOCK = 8,   /* pages */
     SKIP = 4,    /* lines */
+    MOST_WAYS = 64,
 };
 
 #define SURE 0.95
@@ -211,42 +212,130 @@ static int bisect(struct probing *p, enum arena arena, double low, double high,
     return 0;
 }
 
+/* What a search for the size of a TLB goes by. */
+struct search {
+    enum arena arena;
+    double inner;  /* entries of the level before, 0: none */
+    double height; /* cycles: what a miss costs */
+};
+
+/* How many rows are needed so that the pages do not fit into the level before. */
+static size_t rows(double inner, double n)
+{
+    return (size_t)floor(2 * inner / n) + 1;
+}
+
+/* Whether w + 1 pages, `stride` apart, miss in a TLB with about so many entries. It is not
+ * tried where there are not so many pages, or where they would not fit in any case. */
+static int conflict(struct probing *p, const struct search *search, double w, double stride,
+                    double entries, bool *tried, struct decision *d)
+{
+    const struct ground *ground = &p->runner->ground[search->arena];
+    struct string control = {.build = build_spread, .arena = search->arena, .a = 1};
+    struct string row = {.build = build_rows,
+                         .arena = search->arena,
+                         .a = (uint64_t)stride,
+                         .b = rows(search->inner, w + 1)};
+    double pages = (w + 1) * (double)row.b;
+    *tried = (w * stride + (double)row.b) * (double)ground->page <= (double)ground->bytes &&
+             (double)row.b <= stride && pages <= entries;
+    if (!*tried)
+        return 0;
+    return decide_slower(p, &row, w + 1, &control, pages, search->height / 2, d);
+}
+
+/* The ways of a TLB whose entries are known. */
+static int find_ways(struct probing *p, const struct search *search,
+                     const struct strata_value *found, struct strata_value *ways)
+{
+    double entries = found->value, confidence = found->confidence;
+    struct decision d;
+    bool tried;
+    for (double w = 1; w < entries; w++) {
+        if (fmod(entries, w))
+            continue;
+        int status = conflict(p, search, w, entries / w, entries, &tried, &d);
+        if (status)
+            return status;
+        if (tried && d.slower) {
+            *ways = known(w, w, w, confidence * d.confidence);
+            return 0;
+        }
+        if (tried)
+            confidence *= d.confidence;
+    }
+    *ways = known(entries, entries, entries, confidence);
+    return 0;
+}
+
+/* The entries of a TLB with sets, between two numbers that are less than an octave apart.
+ * The sets are a power of two, as an index of bits makes them; then w + 1 pages that are
+ * as many apart miss if there are w ways, and with fewer ways nothing does. One page too
+ * many costs little in a large TLB; these cost all. */
+static int find_sets(struct probing *p, const struct search *search, double low,
+                     double high, struct strata_value *entries)
+{
+    struct decision d;
+    double confidence = 1;
+    bool tried;
+    for (double w = 1; w <= MOST_WAYS; w++) {
+        double sets = exp2(floor(log2(high / w)));
+        if (sets < 2 || w * sets < low)
+            continue;
+        int status = conflict(p, search, w, sets, w * sets, &tried, &d);
+        if (status)
+            return status;
+        confidence *= tried ? d.confidence : 1;
+        if (tried && d.slower) {
+            *entries = known(w * sets, w * sets, w * sets, confidence);
+            break;
+        }
+    }
+    return 0;
+}
+
 /* The rise over one more page is unknown at first: from the whole height, if the TLB is
  * fully associative, down to two pages' worth. So its slope is taken between an eighth and
- * a quarter of the height, and then its foot is looked for with what a page costs by that.
- * *slope is over how many pages an eighth of the height is won. */
-static int find_entries(struct probing *p, enum arena arena, const struct rise *rise,
-                        double inner, struct strata_value *entries, double *slope)
+ * a quarter of the height. If it is not steep there are sets, and these are looked for. If
+ * they are not found, its foot is, with what a page costs by that slope. *slope is over how
+ * many pages an eighth of the height is won. */
+static int find_entries(struct probing *p, const struct search *search,
+                        const struct rise *rise, struct strata_value *entries,
+                        double *slope)
 {
-    double base = fmax(inner + 1, floor(rise->from / 2)), eighth = 0, quarter = 0, edge;
-    double confidence = 0, unused;
-    int status =
-        bisect(p, arena, base, rise->to + 1, rise->height / 4, &eighth, &confidence);
+    enum arena arena = search->arena;
+    double base = fmax(search->inner + 1, floor(rise->from / 2)), top = rise->to + 1;
+    double eighth = 0, quarter = 0, confidence = 0, unused, edge;
+    int status = bisect(p, arena, base, top, rise->height / 4, &eighth, &confidence);
     if (!status)
-        status = bisect(p, arena, base, rise->to + 1, rise->height / 2, &quarter, &unused);
+        status = bisect(p, arena, base, top, rise->height / 2, &quarter, &unused);
     edge = eighth;
-    double pages = quarter - eighth;
+    double pages = *slope = quarter - eighth;
+    *entries = unknown("not found");
     if (!status && pages >= 1) {
         double page = fmax(rise->height / 8 / pages, 2 * rise->height / quarter);
         base = fmax(base, floor(eighth - 4 * pages - 2));
-        status = bisect(p, arena, base, eighth + 1, page, &edge, &confidence);
+        status = find_sets(p, search, base, eighth, entries);
+        if (!status && !entries->known)
+            status = bisect(p, arena, base, eighth + 1, page, &edge, &confidence);
     }
-    *entries = known(edge, edge, edge, confidence);
-    *slope = pages;
+    if (!entries->known)
+        *entries = known(edge, edge, edge, confidence);
     return status;
 }
 
 /* A neighbour that shares the TLB takes entries away while it runs, but adds none: where
  * the tests were not sure, they are made again, and the surer or larger number counts. */
-static int settle_entries(struct probing *p, enum arena arena, const struct rise *rise,
-                          double inner, struct strata_value *entries, double *slope)
+static int settle_entries(struct probing *p, const struct search *search,
+                          const struct rise *rise, struct strata_value *entries,
+                          double *slope)
 {
     struct strata_value again;
     double other;
-    int status = find_entries(p, arena, rise, inner, entries, slope);
+    int status = find_entries(p, search, rise, entries, slope);
     for (int i = 0; i < 2 && !status && entries->confidence < SURE && time_left(p, 0);
          i++) {
-        status = find_entries(p, arena, rise, inner, &again, &other);
+        status = find_entries(p, search, rise, &again, &other);
         if (status || again.confidence < entries->confidence ||
             (again.confidence == entries->confidence && again.value <= entries->value))
             continue;
@@ -290,47 +379,6 @@ static int find_penalty(struct probing *p, enum arena arena, double pages,
     return 0;
 }
 
-/* How many rows are needed so that the pages do not fit into the level before. */
-static size_t rows(double inner, double n)
-{
-    return (size_t)floor(2 * inner / n) + 1;
-}
-
-static int find_ways(struct probing *p, enum arena arena, const struct strata_value *found,
-                     double inner, double height, struct strata_value *ways)
-{
-    const struct ground *ground = &p->runner->ground[arena];
-    double entries = found->value, confidence = found->confidence;
-    struct decision d;
-    for (double w = 1; w < entries; w++) {
-        if (fmod(entries, w))
-            continue;
-        double stride = entries / w;
-        struct string row = {.build = build_rows,
-                             .arena = arena,
-                             .a = (uint64_t)stride,
-                             .b = rows(inner, w + 1)};
-        if ((w * stride + (double)row.b) * (double)ground->page > (double)ground->bytes ||
-            (double)row.b > stride) {
-            continue;
-        }
-        struct string control = {.build = build_spread, .arena = arena, .a = 1};
-        double pages = (w + 1) * (double)row.b;
-        if (pages > entries)
-            continue;
-        int status = decide_slower(p, &row, w + 1, &control, pages, height / 2, &d);
-        if (status)
-            return status;
-        if (d.slower) {
-            *ways = known(w, w, w, confidence * d.confidence);
-            return 0;
-        }
-        confidence *= d.confidence;
-    }
-    *ways = known(entries, entries, entries, confidence);
-    return 0;
-}
-
 /* Whether the edge is as steep as one of a TLB with so many ways: from there on, a further
  * page makes all the pages of its set miss. A policy other than LRU may let half of them
  * hit. If it is not, the sets are not filled evenly, and neither number can be trusted. */
@@ -345,10 +393,11 @@ static bool steep(const struct strata_probed_tlb *tlb, double slope)
 static int find_size(struct probing *p, enum arena arena, const struct rise *rise,
                      double inner, struct strata_probed_tlb *tlb)
 {
+    struct search search = {arena, inner, rise->height};
     double slope;
-    int status = settle_entries(p, arena, rise, inner, &tlb->entries, &slope);
+    int status = settle_entries(p, &search, rise, &tlb->entries, &slope);
     if (!status)
-        status = find_ways(p, arena, &tlb->entries, inner, rise->height, &tlb->ways);
+        status = find_ways(p, &search, &tlb->entries, &tlb->ways);
     if (!status && late(p))
         tlb->entries = tlb->ways = no_time();
     else if (!status && !steep(tlb, slope)) {

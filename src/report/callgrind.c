@@ -65,8 +65,9 @@ static void print_name(FILE *out, const char *key, struct numbered *numbered,
     putc('\n', out);
 }
 
-/* Number 1 is what is not known, or not of the code. Objects and functions share one list
- * of numbers: even ones are objects. */
+/* Number 1 is what is not known, 2 the file and module of all objects: their own, so that
+ * an object and a function of one name stay apart. Objects and functions share one list of
+ * numbers: even ones are objects. */
 
 static void print_place(struct exporting *exporting, const char *ob, const char *fl,
                         const struct cost *cost)
@@ -77,9 +78,11 @@ static void print_place(struct exporting *exporting, const char *ob, const char 
                !code          ? "(data)"
                : cost->module ? cost->module
                               : "???");
-    print_name(exporting->out, fl, &exporting->files,
-               code && cost->file ? cost->file_id + 1 : 1,
-               code && cost->file ? cost->file : "???");
+    uint64_t file = code && cost->file ? cost->file_id + 2 : code ? 1 : 2;
+    print_name(exporting->out, fl, &exporting->files, file,
+               !code        ? "(data)"
+               : cost->file ? cost->file
+                            : "???");
 }
 
 /* Costs. */

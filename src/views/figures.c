@@ -300,7 +300,7 @@ static const struct figure_column estimate_columns[] = {
      show_estimate,
      IF_BOTH,
      false},
-    {{"estimated_misses_pct", "%estimated", COLUMN_PERCENT, NULL, 4, false},
+    {{"estimated_misses_pct", "%estimated", COLUMN_PERCENT, NULL, 3, false},
      show_estimate_pct,
      IF_BOTH,
      false},
@@ -309,7 +309,7 @@ static const struct figure_column estimate_columns[] = {
      show_true_pct,
      IF_BOTH,
      false},
-    {{"misses_error_pp", "error", COLUMN_POINTS, NULL, 4, false},
+    {{"misses_error_pp", "error", COLUMN_POINTS, NULL, 3, false},
      show_error,
      IF_BOTH,
      false},
@@ -325,7 +325,8 @@ static const struct figure_column estimate_columns[] = {
 
 enum {
     FIGURE_COLUMNS = sizeof figure_columns / sizeof *figure_columns,
-    ESTIMATE_COLUMNS = sizeof estimate_columns / sizeof *estimate_columns
+    ESTIMATE_COLUMNS = sizeof estimate_columns / sizeof *estimate_columns,
+    BRIEF_RANK = 4 /* where they are not what the view is about */
 };
 
 static bool wanted(const struct profile *profile, const struct figure_column *column,
@@ -355,9 +356,12 @@ static struct column level_column(const struct profile *profile, uint32_t i)
 
 void figures_columns(const struct profile *profile, struct table *table, bool brief)
 {
-    for (size_t i = 0; i < FIGURE_COLUMNS; i++)
+    for (size_t i = 0; i < FIGURE_COLUMNS; i++) {
+        struct column column = figure_columns[i].column;
+        column.rank += brief ? BRIEF_RANK : 0;
         if (wanted(profile, &figure_columns[i], brief))
-            table_column(table, figure_columns[i].column);
+            table_column(table, column);
+    }
     for (uint32_t i = 0; i < levels_of(profile) && !brief; i++)
         table_column(table, level_column(profile, i));
     for (size_t i = 0; i < ESTIMATE_COLUMNS; i++)

@@ -137,11 +137,19 @@ static const struct {
     {"branches_mispredicted", "mispredicted"},
 };
 
-enum { RUN_COLUMNS = sizeof run_columns / sizeof *run_columns, PROCESS_SUMS = 7 };
+enum { RUN_COLUMNS = sizeof run_columns / sizeof *run_columns };
 
-static int take_sums(void *context, sqlite3_stmt *row)
+/* The sums of the table process; what a sampler did is not known where there was none. */
+static int take_exact(void *context, sqlite3_stmt *row)
 {
-    for (int i = 0; i < PROCESS_SUMS; i++)
+    for (int i = 0; i < 3; i++)
+        put_count(context, (size_t)i, row, i);
+    return 0;
+}
+
+static int take_sampled(void *context, sqlite3_stmt *row)
+{
+    for (int i = 0; i < 7; i++)
         put_count(context, (size_t)i, row, i);
     return 0;
 }
@@ -173,16 +181,14 @@ int view_run(struct view *view, const struct profile *profile,
         return fail(error, STRATA_FAILED, "%s: out of memory", profile->path);
     int status = selection_prepare(
         profile, &processes,
-        query->pid < 0
-            ? "SELECT COUNT(*), SUM(instructions), SUM(cycles), SUM(samples), "
-              "SUM(sampler_accesses), SUM(sampler_misses), SUM(sampler_cycles) FROM process"
-            : "SELECT COUNT(*), SUM(instructions), SUM(cycles), SUM(samples), "
-              "SUM(sampler_accesses), SUM(sampler_misses), SUM(sampler_cycles) FROM "
-              "process "
-              "WHERE pid = :pid",
+        "SELECT COUNT(*), SUM(instructions), SUM(cycles), SUM(samples), "
+        "SUM(sampler_accesses), SUM(sampler_misses), SUM(sampler_cycles) FROM "
+        "(SELECT *, id AS process FROM process){processes}",
         &statement, error);
     if (!status)
-        status = each_row(profile, statement, take_sums, table, error);
+        status = each_row(profile, statement,
+                          profile->collect & RAW_SAMPLED ? take_sampled : take_exact, table,
+                          error);
     if (!status)
         status = selection_prepare(
             profile, &processes,

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define KERNEL static __attribute__((noinline)) long
-#define PAGED  static __attribute__((aligned(4096)))
+#define PAGED  __attribute__((aligned(4096)))
 
 enum { KB = 1024, LAPS = 10, PAGES = 64, FEW = 12, NODES = 1000, RECORDS = 500 };
 
@@ -30,6 +30,7 @@ struct node {
     char rest[120]; /* two lines each */
 };
 
+/* Not static: else the compiler knows what is in them. */
 PAGED char bytes[64 * KB], strided[64 * KB], fits[4 * KB], nearly[5 * KB], large[8 * KB];
 PAGED double rows[64][64], columns[64][64];
 PAGED long left[512], right[512], added[8 * KB], filled[8 * KB];
@@ -137,13 +138,13 @@ KERNEL keys_of_narrow(void)
 }
 
 /* Eight bytes, four of them in one line and four in the next. */
+typedef long unaligned __attribute__((aligned(1), may_alias));
+
 KERNEL straddle(long n, long step)
 {
-    long sum = 0, value;
-    for (const char *at = straddled + 60; n > 0; n--, at += step) {
-        memcpy(&value, at, sizeof value); /* line: straddle */
-        sum += value;
-    }
+    long sum = 0;
+    for (const char *at = straddled + 60; n > 0; n--, at += step)
+        sum += *(const unaligned *)at; /* line: straddle */
     return sum;
 }
 
@@ -167,7 +168,7 @@ KERNEL heap_longs(const long *from, long n)
 
 static __attribute__((noinline)) struct node *make_list(void)
 {
-    struct node *pool = aligned_alloc(64, NODES * sizeof *pool);
+    struct node *pool = aligned_alloc(4096, NODES * sizeof *pool);
     if (!pool)
         exit(1);
     /* 7 has no factor in common with 1000, so every node comes once. */
