@@ -33,9 +33,8 @@ static void print_one(int i, const void *result)
 {
     const struct score *score = result;
     score_add(&total, score);
-    if (*score->wrongs)
-        printf("seed %llu\n%s", (unsigned long long)first_seed + (unsigned)i,
-               score->wrongs);
+    printf("seed %llu%s\n%s", (unsigned long long)first_seed + (unsigned)i,
+           *score->wrongs ? "" : ": all right", score->wrongs);
     fflush(stdout);
 }
 

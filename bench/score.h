@@ -5,7 +5,10 @@
  * Every parameter is right, wrong or not told. Effective capacities are right between half
  * and all of the nominal one: how much of a physically indexed cache a program can use
  * depends on the pages it gets. Latencies and penalties of TLBs are right within a cycle
- * or a tenth. */
+ * or a tenth.
+ *
+ * Confidences are tested by what they are about: that a count is the true one, that a
+ * capacity is right in the sense above, that the interval of a time holds the true one. */
 #ifndef BENCH_SCORE_H
 #define BENCH_SCORE_H
 
@@ -41,7 +44,9 @@ enum { BANDS = 4 }; /* of confidence: below 0.8, 0.9, 0.95, and from there on */
 struct score {
     int right[PARAMETERS], wrong[PARAMETERS], null[PARAMETERS];
     int band_right[BANDS], band_all[BANDS];
-    char wrongs[2048]; /* one line for each */
+    int held, times; /* intervals of times that hold the truth, and all */
+    double widths;   /* of those intervals, as shares of the truth, added up */
+    char wrongs[4096]; /* one line for each */
 };
 
 static inline int band_of(double confidence)
@@ -54,13 +59,35 @@ static inline void score_wrong(struct score *score, const char *what, int level,
 {
     char line[320];
     if (value->known)
-        snprintf(line, sizeof line, "  L%d %s: %g, found %g at %.3f\n", level, what, truth,
-                 value->value, value->confidence);
+        snprintf(line, sizeof line, "  L%d %s: %g, found %g (%g to %g) at %.3f\n", level,
+                 what, truth, value->value, value->low, value->high, value->confidence);
     else
         snprintf(line, sizeof line, "  L%d %s: %g, not told: %s\n", level, what, truth,
                  value->why);
     if (strlen(score->wrongs) + strlen(line) < sizeof score->wrongs)
         strcat(score->wrongs, line);
+}
+
+static inline void score_answer(struct score *score, enum parameter parameter, int level,
+                                const struct strata_value *value, double truth, bool right)
+{
+    if (!value->known)
+        score->null[parameter]++;
+    else if (right)
+        score->right[parameter]++;
+    else
+        score->wrong[parameter]++;
+    if (!right && (value->known || parameter < OUTER_SIZE))
+        score_wrong(score, parameter_names[parameter], level, truth, value);
+}
+
+static inline void score_confidence(struct score *score, const struct strata_value *value,
+                                    bool right)
+{
+    if (!value->known)
+        return;
+    score->band_all[band_of(value->confidence)]++;
+    score->band_right[band_of(value->confidence)] += right;
 }
 
 /* Right if low <= value <= high. */
@@ -69,18 +96,8 @@ static inline void score_value(struct score *score, enum parameter parameter, in
                                double high)
 {
     bool right = value->known && value->value >= low && value->value <= high;
-    if (!value->known)
-        score->null[parameter]++;
-    else if (right)
-        score->right[parameter]++;
-    else
-        score->wrong[parameter]++;
-    if (value->known) {
-        score->band_all[band_of(value->confidence)]++;
-        score->band_right[band_of(value->confidence)] += right;
-    }
-    if (!right && (value->known || parameter < OUTER_SIZE))
-        score_wrong(score, parameter_names[parameter], level, truth, value);
+    score_answer(score, parameter, level, value, truth, right);
+    score_confidence(score, value, right);
 }
 
 static inline void score_exact(struct score *score, enum parameter parameter, int level,
@@ -89,11 +106,22 @@ static inline void score_exact(struct score *score, enum parameter parameter, in
     score_value(score, parameter, level, value, truth, truth, truth);
 }
 
+/* A time: the value must be near, the interval must hold the truth. */
 static inline void score_near(struct score *score, enum parameter parameter, int level,
                               const struct strata_value *value, double truth, double share)
 {
     double by = fmax(1, truth * share);
-    score_value(score, parameter, level, value, truth, truth - by, truth + by);
+    bool held = value->known && value->low <= truth && truth <= value->high;
+    bool near = value->known && fabs(value->value - truth) <= by;
+    score_answer(score, parameter, level, value, truth, near);
+    score_confidence(score, value, held);
+    if (!value->known)
+        return;
+    score->held += held;
+    score->times++;
+    score->widths += (value->high - value->low) / truth;
+    if (!held && near && value->confidence >= 0.95)
+        score_wrong(score, "interval of a time", level, truth, value);
 }
 
 static inline void score_count(struct score *score, enum parameter parameter, int truth,
@@ -192,6 +220,9 @@ static inline void score_add(struct score *sum, const struct score *score)
         sum->band_right[i] += score->band_right[i];
         sum->band_all[i] += score->band_all[i];
     }
+    sum->held += score->held;
+    sum->times += score->times;
+    sum->widths += score->widths;
 }
 
 /* The share of what must be told that was told right. */
@@ -221,6 +252,9 @@ static inline void score_print(const struct score *score)
         if (score->band_all[i])
             printf("%-20s %7d %7d %16.1f%%\n", bands[i], score->band_right[i],
                    score->band_all[i], 100.0 * score->band_right[i] / score->band_all[i]);
+    if (score->times)
+        printf("\nintervals of times: %d of %d hold the true one; %.1f%% wide on average\n",
+               score->held, score->times, 100 * score->widths / score->times);
 }
 
 #endif

@@ -129,22 +129,31 @@ access(Addr address, UWord size, enum access_kind kind, struct site *site)
         access_slowly(address, size, kind, site);
 }
 
-VG_REGPARM(3) void access_load(Addr address, UWord size, struct site *site)
-{
-    access(address, size, ACCESS_LOAD, site);
-}
+/* A function for each kind and usual size: one argument less in the code of the program. */
+#define SIZED(kind, bytes)                                                                 \
+    static VG_REGPARM(2) void kind##_##bytes(Addr address, struct site *site)              \
+    {                                                                                      \
+        access(address, bytes, kind, site);                                                \
+    }
+#define ALL_SIZES(kind)                                                                    \
+    SIZED(kind, 1)                                                                         \
+    SIZED(kind, 2) SIZED(kind, 4) SIZED(kind, 8) SIZED(kind, 16) SIZED(kind, 32)
+#define ENTRIES(kind)                                                                      \
+    {                                                                                      \
+        kind##_1, kind##_2, kind##_4, kind##_8, kind##_16, kind##_32                       \
+    }
 
-VG_REGPARM(3) void access_store(Addr address, UWord size, struct site *site)
-{
-    access(address, size, ACCESS_STORE, site);
-}
+ALL_SIZES(ACCESS_LOAD)
+ALL_SIZES(ACCESS_STORE)
+ALL_SIZES(ACCESS_FLOAT)
+ALL_SIZES(ACCESS_FETCH)
 
-VG_REGPARM(3) void access_float(Addr address, UWord size, struct site *site)
-{
-    access(address, size, ACCESS_FLOAT, site);
-}
+access_function *const access_functions[ACCESS_KINDS][ACCESS_SIZES] = {
+    ENTRIES(ACCESS_LOAD), ENTRIES(ACCESS_STORE), ENTRIES(ACCESS_FLOAT),
+    ENTRIES(ACCESS_FETCH)};
 
-VG_REGPARM(3) void access_fetch(Addr address, UWord size, struct site *site)
+VG_REGPARM(3) void access_any(Addr address, UWord size_and_kind, struct site *site)
 {
-    access(address, size, ACCESS_FETCH, site);
+    UWord size = size_and_kind >> 8, kind = size_and_kind & 0xff;
+    access(address, size, (enum access_kind)kind, site);
 }

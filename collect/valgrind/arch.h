@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Where a function's arguments, its result and the stack pointer are, by processor. */
+ * Where a function's arguments, its result, its return address and the stack pointer are,
+ * by processor. */
 #ifndef VALGRIND_ARCH_H
 #define VALGRIND_ARCH_H
 
@@ -9,24 +10,26 @@
 
 #if defined(VGA_amd64)
 #include "libvex_guest_amd64.h"
-#define ARCH_STATE     VexGuestAMD64State
-#define ARCH_ARGUMENT  guest_RDI
-#define ARCH_SECOND    guest_RSI
-#define ARCH_THIRD     guest_RDX
-#define ARCH_RESULT    guest_RAX
-#define ARCH_SP        guest_RSP
-#define ARCH_FP        guest_RBP
-#define ARCH_RETURN_SP 8 /* what a return adds to the stack pointer */
+#define ARCH_STATE             VexGuestAMD64State
+#define ARCH_ARGUMENT          guest_RDI
+#define ARCH_SECOND            guest_RSI
+#define ARCH_THIRD             guest_RDX
+#define ARCH_RESULT            guest_RAX
+#define ARCH_SP                guest_RSP
+#define ARCH_FP                guest_RBP
+#define ARCH_RETURN_SP         8 /* what a return adds to the stack pointer */
+#define ARCH_RETURNS_TO(state) (*(const Addr *)(state)->guest_RSP)
 #elif defined(VGA_arm64)
 #include "libvex_guest_arm64.h"
-#define ARCH_STATE     VexGuestARM64State
-#define ARCH_ARGUMENT  guest_X0
-#define ARCH_SECOND    guest_X1
-#define ARCH_THIRD     guest_X2
-#define ARCH_RESULT    guest_X0
-#define ARCH_SP        guest_XSP
-#define ARCH_FP        guest_X29
-#define ARCH_RETURN_SP 0
+#define ARCH_STATE             VexGuestARM64State
+#define ARCH_ARGUMENT          guest_X0
+#define ARCH_SECOND            guest_X1
+#define ARCH_THIRD             guest_X2
+#define ARCH_RESULT            guest_X0
+#define ARCH_SP                guest_XSP
+#define ARCH_FP                guest_X29
+#define ARCH_RETURN_SP         0
+#define ARCH_RETURNS_TO(state) ((Addr)(state)->guest_X30)
 #else
 #error "the Valgrind tool knows amd64 and arm64"
 #endif

@@ -4,7 +4,9 @@
  * simulated like all others, and is only watched. An allocator's functions are known by
  * name. At the entry of one its arguments are noted, with the stack pointer that its return
  * will leave; when a return leaves that stack pointer, the result is there. What an
- * allocator calls inside (calloc malloc, malloc mmap) is its own affair.
+ * allocator calls inside (calloc malloc, malloc mmap) is its own affair. A call may also be
+ * left by an exception or longjmp(): then a return comes that leaves more of the stack, or
+ * goes somewhere else, and the call is forgotten.
  *
  * A bucket is found by the callers. Unwinding is slow, so stacks that were seen are kept:
  * where each return address was and what it was. If the same addresses hold the same words
@@ -73,7 +75,8 @@ static const struct heap_function functions[] = {
 
 /* What a thread is waiting for. */
 struct pending {
-    Addr sp; /* after the return; 0: nothing */
+    Addr sp; /* after the return; HEAP_NOWHERE: nothing */
+    Addr returns_to;
     const struct heap_function *function;
     UWord arguments[3];
     uint32_t bucket;
@@ -89,26 +92,31 @@ struct seen {
     Addr words[DEEP], values[DEEP];
 };
 
-Addr heap_expected_sp;
+Addr heap_expected_sp = HEAP_NOWHERE;
 static struct pending *pending;
 static ThreadId npending;
 static ThreadId running = 1;
 static struct seen *seen;
 
+/* Room for the calls of so many threads. */
+static void make_room(ThreadId n)
+{
+    pending = VG_(realloc)("strata.heap", pending, n * sizeof *pending);
+    for (ThreadId i = npending; i < n; i++)
+        pending[i] = (struct pending){.sp = HEAP_NOWHERE};
+    npending = n;
+}
+
 void heap_start(void)
 {
-    npending = 512;
-    pending = VG_(calloc)("strata.heap", npending, sizeof *pending);
+    make_room(512);
     seen = VG_(calloc)("strata.heap", SEEN, sizeof *seen);
 }
 
 void heap_switch(ThreadId tid)
 {
-    if (tid >= npending) {
-        pending = VG_(realloc)("strata.heap", pending, 2 * tid * sizeof *pending);
-        VG_(memset)(pending + npending, 0, (2 * tid - npending) * sizeof *pending);
-        npending = 2 * tid;
-    }
+    if (tid >= npending)
+        make_room(2 * tid);
     running = tid;
     heap_expected_sp = pending[tid].sp;
 }
@@ -219,10 +227,12 @@ VG_REGPARM(2) void heap_enter(const struct heap_function *function, const void *
     const ARCH_STATE *state = guest;
     struct pending *call = &pending[running];
     Addr after = state->ARCH_SP + ARCH_RETURN_SP;
-    /* A call that was left by longjmp or an exception is below us no more. */
-    if (call->sp && after <= call->sp && call->sp - after < (64 << 20))
+    /* Deeper than a call that waits: called by it. In the same place: it went on there by a
+     * jump, or it was left and its caller tries again. */
+    if (call->sp != HEAP_NOWHERE && after < call->sp && call->sp - after < (64 << 20))
         return;
     call->sp = heap_expected_sp = after;
+    call->returns_to = ARCH_RETURNS_TO(state);
     call->function = function;
     call->arguments[0] = state->ARCH_ARGUMENT;
     call->arguments[1] = state->ARCH_SECOND;
@@ -244,10 +254,13 @@ static void moved(const struct pending *call)
         object_remove(call->arguments[0]);
 }
 
-VG_REGPARM(1) void heap_leave(UWord result)
+VG_REGPARM(3) void heap_leave(UWord result, Addr sp, Addr target)
 {
     struct pending *call = &pending[running];
-    call->sp = heap_expected_sp = 0;
+    bool left = sp != call->sp || target != call->returns_to;
+    call->sp = heap_expected_sp = HEAP_NOWHERE;
+    if (left)
+        return;
     if (call->function->kind == HEAP_FREE)
         return;
     Addr start = result;

@@ -70,22 +70,26 @@ static struct site *site_of_pass(struct pass *pass)
     return pass->site;
 }
 
-static void emit(struct pass *pass, const HChar *name, void *function, IRExpr *address,
-                 Int size, IRExpr *guard)
+static void emit(struct pass *pass, enum access_kind kind, IRExpr *address, Int size,
+                 IRExpr *guard)
 {
-    IRExpr **arguments = mkIRExprVec_3(address, mkIRExpr_HWord((HWord)size),
-                                       mkIRExpr_HWord((HWord)site_of_pass(pass)));
-    call(pass, name, function, arguments, 3, guard);
+    IRExpr *site = mkIRExpr_HWord((HWord)site_of_pass(pass));
+    UInt power = (UInt)__builtin_ctz((UInt)size);
+    if (size == 1 << power && power < ACCESS_SIZES)
+        call(pass, "access", access_functions[kind][power], mkIRExprVec_2(address, site), 2,
+             guard);
+    else
+        call(pass, "access_any", access_any,
+             mkIRExprVec_3(address, mkIRExpr_HWord((HWord)size << 8 | kind), site), 3,
+             guard);
 }
 
 static void flush_load(struct pass *pass)
 {
     if (!pass->load)
         return;
-    if (pass->load_float)
-        emit(pass, "access_float", access_float, pass->load, pass->load_size, NULL);
-    else
-        emit(pass, "access_load", access_load, pass->load, pass->load_size, NULL);
+    emit(pass, pass->load_float ? ACCESS_FLOAT : ACCESS_LOAD, pass->load, pass->load_size,
+         NULL);
     pass->load = NULL;
 }
 
@@ -118,7 +122,7 @@ static void on_store(struct pass *pass, IRExpr *address, Int size)
         return;
     }
     flush_load(pass);
-    emit(pass, "access_store", access_store, address, size, NULL);
+    emit(pass, ACCESS_STORE, address, size, NULL);
 }
 
 static IRExpr *guarded_address(struct pass *pass, IRExpr *address)
@@ -131,15 +135,14 @@ static void on_guarded_load(struct pass *pass, IRLoadG *load)
 {
     IRType type, wide;
     typeOfIRLoadGOp(load->cvt, &wide, &type);
-    emit(pass, "access_load", access_load, guarded_address(pass, load->addr),
-         limit(sizeofIRType(type)), load->guard);
+    emit(pass, ACCESS_LOAD, guarded_address(pass, load->addr), limit(sizeofIRType(type)),
+         load->guard);
 }
 
 static void on_guarded_store(struct pass *pass, IRStoreG *store)
 {
     Int size = sizeofIRType(typeOfIRExpr(pass->out->tyenv, store->data));
-    emit(pass, "access_store", access_store, guarded_address(pass, store->addr),
-         limit(size), store->guard);
+    emit(pass, ACCESS_STORE, guarded_address(pass, store->addr), limit(size), store->guard);
 }
 
 static void on_dirty(struct pass *pass, const IRDirty *dirty)
@@ -147,8 +150,8 @@ static void on_dirty(struct pass *pass, const IRDirty *dirty)
     if (dirty->mFx == Ifx_None)
         return;
     if (dirty->mFx == Ifx_Read || dirty->mFx == Ifx_Modify)
-        emit(pass, "access_load", access_load, guarded_address(pass, dirty->mAddr),
-             limit(dirty->mSize), NULL);
+        emit(pass, ACCESS_LOAD, guarded_address(pass, dirty->mAddr), limit(dirty->mSize),
+             NULL);
     else
         on_store(pass, dirty->mAddr, dirty->mSize);
 }
@@ -157,8 +160,7 @@ static void on_swap(struct pass *pass, const IRCAS *swap)
 {
     Int size = sizeofIRType(typeOfIRExpr(pass->out->tyenv, swap->dataLo));
     flush_load(pass);
-    emit(pass, "access_load", access_load, swap->addr,
-         limit(swap->dataHi ? 2 * size : size), NULL);
+    emit(pass, ACCESS_LOAD, swap->addr, limit(swap->dataHi ? 2 * size : size), NULL);
 }
 
 static void on_exclusive(struct pass *pass, const IRStmt *stmt)
@@ -193,17 +195,18 @@ static void on_entry(struct pass *pass, Addr address)
     addStmtToIRSB(pass->out, IRStmt_Dirty(dirty));
 }
 
-/* Before a return: is it the one that an allocator's caller waits for? */
-static void on_return(struct pass *pass)
+/* Before a return: is it the one that an allocator's caller waits for, or beyond that? */
+static void on_return(struct pass *pass, IRExpr *target)
 {
     IRTemp sp = assign(pass, Ity_I64, IRExpr_Get(ARCH_OFFSET(ARCH_SP), Ity_I64));
     IRExpr *at = mkIRExpr_HWord((HWord)&heap_expected_sp);
     IRTemp expected = assign(pass, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, at));
-    IRTemp same = assign(
-        pass, Ity_I1, IRExpr_Binop(Iop_CmpEQ64, IRExpr_RdTmp(sp), IRExpr_RdTmp(expected)));
+    IRTemp there = assign(
+        pass, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, IRExpr_RdTmp(expected), IRExpr_RdTmp(sp)));
     IRTemp result = assign(pass, Ity_I64, IRExpr_Get(ARCH_OFFSET(ARCH_RESULT), Ity_I64));
-    call(pass, "heap_leave", heap_leave, mkIRExprVec_1(IRExpr_RdTmp(result)), 1,
-         IRExpr_RdTmp(same));
+    call(pass, "heap_leave", heap_leave,
+         mkIRExprVec_3(IRExpr_RdTmp(result), IRExpr_RdTmp(sp), target), 3,
+         IRExpr_RdTmp(there));
 }
 
 /* A conditional branch. VEX may have turned its condition round: then the exit leads to
@@ -256,7 +259,7 @@ static void on_mark(struct pass *pass, const IRStmt *stmt)
     pass->pending++;
     pass->conditional = false;
     if (tool.raw->fetches)
-        emit(pass, "access_fetch", access_fetch, mkIRExpr_HWord(stmt->Ist.IMark.addr),
+        emit(pass, ACCESS_FETCH, mkIRExpr_HWord(stmt->Ist.IMark.addr),
              (Int)stmt->Ist.IMark.len, NULL);
 }
 
@@ -322,6 +325,6 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
     if (tool.raw->branches)
         on_end(&pass, in);
     if (in->jumpkind == Ijk_Ret)
-        on_return(&pass);
+        on_return(&pass, in->next);
     return pass.out;
 }

@@ -8,6 +8,7 @@
 #include "pub_tool_clreq.h"
 
 #include <asm/unistd.h>
+#include <elf.h>
 
 enum { POLL = 100000 }; /* blocks: some milliseconds */
 
@@ -34,6 +35,28 @@ static void debug_usage(void)
     VG_(printf)("    (none)\n");
 }
 
+/* Whether the program has no dynamic linker. */
+static bool is_static(void)
+{
+    HChar path[VKI_PATH_MAX];
+    Elf64_Ehdr header;
+    Elf64_Phdr part;
+    VG_(client_fname)(path, sizeof path, True);
+    SysRes opened = VG_(open)(path, VKI_O_RDONLY, 0);
+    if (sr_isError(opened))
+        return false;
+    Int fd = (Int)sr_Res(opened);
+    bool linked = VG_(read)(fd, &header, sizeof header) != sizeof header ||
+                  VG_(memcmp)(header.e_ident, ELFMAG, SELFMAG) != 0;
+    for (UInt i = 0; !linked && i < header.e_phnum; i++) {
+        VG_(lseek)(fd, (Off64T)(header.e_phoff + i * sizeof part), VKI_SEEK_SET);
+        linked =
+            VG_(read)(fd, &part, sizeof part) != sizeof part || part.p_type == PT_INTERP;
+    }
+    VG_(close)(fd);
+    return !linked;
+}
+
 static void start(void)
 {
     if (!tool.folder) {
@@ -52,6 +75,10 @@ static void start(void)
         VG_(clo_vex_control).guest_chase = False;
         VG_(clo_vex_control).iropt_unroll_thresh = 0;
     }
+    /* Where a call of malloc does not go through a table of the dynamic linker, its entry
+     * would be in the middle of a block, where the arguments may be in no register. */
+    if (is_static())
+        VG_(clo_vex_control).guest_chase = False;
 }
 
 /* Valgrind does not say the exit status here; before_call() has seen it. */

@@ -285,7 +285,7 @@ static void find_outside(Addr address, struct object *object)
         find_section(address, object))
         return;
     /* The allocator looks into its records, not into blocks. */
-    object->bucket = heap_expected_sp ? allocator_bucket : unknown_bucket;
+    object->bucket = heap_expected_sp != HEAP_NOWHERE ? allocator_bucket : unknown_bucket;
     object->size = 0; /* the heap may grow into the gap */
 }
 

@@ -107,10 +107,12 @@ enum access_kind { ACCESS_LOAD, ACCESS_STORE, ACCESS_FLOAT, ACCESS_FETCH, ACCESS
 void access_start(void);
 /* Tells the simulated machine of hits that it has not counted yet. */
 void access_refresh(void);
-VG_REGPARM(3) void access_load(Addr address, UWord size, struct site *site);
-VG_REGPARM(3) void access_store(Addr address, UWord size, struct site *site);
-VG_REGPARM(3) void access_float(Addr address, UWord size, struct site *site);
-VG_REGPARM(3) void access_fetch(Addr address, UWord size, struct site *site);
+/* What to call for an access: by kind and log2 of the size, up to 32 bytes; and for any
+ * size, with the size times 256 and the kind in one word. */
+enum { ACCESS_SIZES = 6 };
+typedef VG_REGPARM(2) void access_function(Addr address, struct site *site);
+extern access_function *const access_functions[ACCESS_KINDS][ACCESS_SIZES];
+VG_REGPARM(3) void access_any(Addr address, UWord size_and_kind, struct site *site);
 /* Adds one event to the cell of a site and the bucket of an address. */
 void access_count(int which, struct site *site, Addr address, enum access_kind kind,
                   const struct sim_result *result);
@@ -155,8 +157,10 @@ struct heap_function;
 /* The allocator's function that begins at an address, or NULL. */
 const struct heap_function *heap_function_at(Addr address);
 VG_REGPARM(2) void heap_enter(const struct heap_function *function, const void *guest);
-VG_REGPARM(1) void heap_leave(UWord result);
-extern Addr heap_expected_sp; /* of the running thread; 0: it is in no allocator */
+/* A return that leaves at least the stack pointer that is expected. */
+VG_REGPARM(3) void heap_leave(UWord result, Addr sp, Addr target);
+#define HEAP_NOWHERE ((Addr)-1)
+extern Addr heap_expected_sp; /* of the running thread; nowhere: it is in no allocator */
 void heap_switch(ThreadId tid);
 
 /* variables.c */

@@ -306,15 +306,28 @@ static void print_summary(const struct recording *recording,
                 summary->incomplete, summary->why);
 }
 
-/* Valgrind ends a program whose instructions it does not know. */
+/* Valgrind ends a program whose instructions it does not know, and itself where it finds
+ * a mistake of its own; a program that crashes has its own message. */
 static void explain_end(const struct collected *collected)
 {
+    static const char *const marks[] = {"nrecognised instruction", "unhandled instruction",
+                                        "'impossible' happened"};
     char log[400];
-    if (collected->end.end != RAW_SIGNALLED || collected->end.status != SIGILL)
-        return;
     run_folder_log(&collected->folder, log, sizeof log);
-    if (*log)
-        fprintf(stderr, "strata: valgrind says: %s\n", log);
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+        if (strstr(log, marks[i])) {
+            fprintf(stderr, "strata: valgrind says: %s\n", log);
+            return;
+        }
+}
+
+/* A disk that is full explains what is missing. */
+static void explain_space(const struct collected *collected)
+{
+    if (run_folder_free(&collected->folder) < RAW_LEAST)
+        fprintf(stderr,
+                "strata: the disk of %s is full; set TMPDIR to a folder on another\n",
+                collected->folder.path);
 }
 
 /* No process got as far as leaving a file that can be used. */
@@ -362,6 +375,8 @@ static int finish(const struct options *options, const struct recording *recordi
         return status;
     explain_end(collected);
     print_summary(recording, &summary);
+    if (summary.skipped || summary.incomplete)
+        explain_space(collected);
     run_folder_remove(&collected->folder);
     return STRATA_OK;
 }

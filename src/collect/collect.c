@@ -78,6 +78,7 @@ static void add_options(struct line *line, const struct collect_options *options
     add(line, "--command-line-only=yes");
     add(line, "--tool=strata");
     add(line, "-q");
+    add(line, "--sigill-diagnostics=yes");
     add_log(line, folder);
     add(line, "--trace-children=%s", options->follow ? "yes" : "no");
     add(line, "--strata-dir=%s", folder);

@@ -5,6 +5,7 @@
 
 #include "core/fail.h"
 #include "core/file.h"
+#include "core/units.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 static int make_temporary(struct run_folder *folder, struct strata_error *error)
@@ -67,7 +69,24 @@ static int make_named(struct run_folder *folder, const char *name,
 int run_folder_make(struct run_folder *folder, const char *name, struct strata_error *error)
 {
     *folder = (struct run_folder){.stays = name != NULL};
-    return name ? make_named(folder, name, error) : make_temporary(folder, error);
+    int status = name ? make_named(folder, name, error) : make_temporary(folder, error);
+    if (status || run_folder_free(folder) >= RAW_LEAST)
+        return status;
+    char left[SIZE_TEXT];
+    status =
+        fail(error, STRATA_FAILED, "%s: the disk has only %s left; %s", folder->path,
+             format_size_short((double)run_folder_free(folder), left),
+             name ? "name a folder on another one" : "set TMPDIR to a folder on another");
+    run_folder_remove(folder);
+    return status;
+}
+
+uint64_t run_folder_free(const struct run_folder *folder)
+{
+    struct statvfs disk;
+    if (statvfs(folder->path, &disk) != 0)
+        return UINT64_MAX; /* not known; writing will tell */
+    return (uint64_t)disk.f_bavail * disk.f_frsize;
 }
 
 static int path_in(const struct run_folder *folder, const char *name, char path[PATH_MAX])

@@ -21,8 +21,11 @@ struct run_folder {
     bool stays;          /* the user asked for it by name */
 };
 
+/* What a process needs at the least for its raw file. */
+enum { RAW_LEAST = 2 << 20 };
+
 /* Makes a folder that only this user can look into: `name`, which must not exist or be
- * empty, or, if NULL, a new one in $TMPDIR. */
+ * empty, or, if NULL, a new one in $TMPDIR. Fails where the disk has no room for it. */
 int run_folder_make(struct run_folder *folder, const char *name,
                     struct strata_error *error);
 
@@ -40,6 +43,9 @@ int run_folder_raws(const struct run_folder *folder, pid_t first, char ***raws, 
 
 /* What valgrind said, as one line without its marks, cut to size; "" if nothing. */
 void run_folder_log(const struct run_folder *folder, char *text, size_t size);
+
+/* Bytes that are free where the folder is. */
+uint64_t run_folder_free(const struct run_folder *folder);
 
 /* Removes a folder that does not stay, with all that is in it. */
 void run_folder_remove(const struct run_folder *folder);

@@ -108,10 +108,24 @@ static bool lacks_interpreter(int fd, const Elf64_Ehdr *header)
     return true;
 }
 
+/* A script whose interpreter is not there fails like a program that is not there. */
+static int check_interpreter(const char *path, const char *line, struct strata_error *error)
+{
+    char interpreter[256];
+    if (sscanf(line, "#! %255s", interpreter) != 1)
+        return STRATA_OK; /* the shell takes it */
+    int cause = try_path(interpreter);
+    return cause ? fail(error, STRATA_BAD_INPUT,
+                        "%s: a script for %s, which cannot be run: %s", path, interpreter,
+                        strerror(cause))
+                 : STRATA_OK;
+}
+
 /* Looks at an ELF file; anything else is a script. */
 static int look_inside(struct program *program, struct strata_error *error)
 {
     Elf64_Ehdr header;
+    char line[257] = "";
     int fd = open(program->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return fail(error, STRATA_UNABLE,
@@ -126,8 +140,10 @@ static int look_inside(struct program *program, struct strata_error *error)
                  "%s: a program for another processor (or a 32-bit one); the collector "
                  "runs 64-bit programs of this one",
                  program->path);
-    else
-        program->is_static = elf && lacks_interpreter(fd, &header);
+    else if (elf)
+        program->is_static = lacks_interpreter(fd, &header);
+    else if (pread(fd, line, sizeof line - 1, 0) > 0)
+        status = check_interpreter(program->path, line, error);
     close(fd);
     return status;
 }

@@ -14,6 +14,7 @@
 #include "core/sort.h"
 #include "probe/probing.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ enum {
     BLOCK = 8,   /* pages */
     SKIP = 4,    /* lines */
     MOST_WAYS = 64,
+    SLOPE = 48, /* pairs of trials, where a page more or less does not matter */
 };
 
 #define SURE 0.95
@@ -190,9 +192,10 @@ static size_t vote(const struct spread *spreads, size_t n, struct rise *rises)
 }
 
 /* The most pages, from low (which fits) to below high, that cost less than half of
- * `amount` more than as many lines in half as many pages. */
+ * `amount` more than as many lines in half as many pages. At most so many pairs of trials
+ * are made for each decision. */
 static int bisect(struct probing *p, enum arena arena, double low, double high,
-                  double amount, double *edge, double *confidence)
+                  double amount, int pairs, double *edge, double *confidence)
 {
     struct string spread = {.build = build_spread, .arena = arena, .a = 1};
     struct string folded = {.build = build_folded, .arena = arena};
@@ -200,7 +203,8 @@ static int bisect(struct probing *p, enum arena arena, double low, double high,
     struct decision d;
     while (high - low > 1) {
         double middle = floor((low + high) / 2);
-        int status = decide_slower(p, &spread, middle, &folded, middle, amount, &d);
+        int status =
+            decide_within(p, &spread, middle, &folded, middle, amount, pairs, &d);
         if (status)
             return status;
         *(d.slower ? &high : &low) = middle;
@@ -306,9 +310,9 @@ static int find_entries(struct probing *p, const struct search *search,
     enum arena arena = search->arena;
     double base = fmax(search->inner + 1, floor(rise->from / 2)), top = rise->to + 1;
     double eighth = 0, quarter = 0, confidence = 0, unused, edge;
-    int status = bisect(p, arena, base, top, rise->height / 4, &eighth, &confidence);
+    int status = bisect(p, arena, base, top, rise->height / 4, SLOPE, &eighth, &confidence);
     if (!status)
-        status = bisect(p, arena, base, top, rise->height / 2, &quarter, &unused);
+        status = bisect(p, arena, base, top, rise->height / 2, SLOPE, &quarter, &unused);
     edge = eighth;
     double pages = *slope = quarter - eighth;
     *entries = unknown("not found");
@@ -317,7 +321,7 @@ static int find_entries(struct probing *p, const struct search *search,
         base = fmax(base, floor(eighth - 4 * pages - 2));
         status = find_sets(p, search, base, eighth, entries);
         if (!status && !entries->known)
-            status = bisect(p, arena, base, eighth + 1, page, &edge, &confidence);
+            status = bisect(p, arena, base, eighth + 1, page, INT_MAX, &edge, &confidence);
     }
     if (!entries->known)
         *entries = known(edge, edge, edge, confidence);
@@ -373,8 +377,10 @@ static int find_penalty(struct probing *p, enum arena arena, double pages,
         cost[i] = with - without + control;
     }
     sort_ascending(cost, PENALTIES);
-    tlb->penalty_cycles =
-        known(cost[PENALTIES / 2], cost[0], cost[PENALTIES - 1], 1 - exp2(1 - PENALTIES));
+    double middle = cost[PENALTIES / 2]; /* in an interval of a whole cycle at least */
+    tlb->penalty_cycles = known(middle, fmin(cost[0], middle - 0.5),
+                                fmax(cost[PENALTIES - 1], middle + 0.5),
+                                1 - exp2(1 - PENALTIES));
     tlb->penalty_ns = in_ns(p, tlb->penalty_cycles);
     return 0;
 }

@@ -365,7 +365,7 @@ static void print_run(FILE *out, const struct view *view)
         const struct value *value = table_at(run, 0, i);
         if (!value->known || (!sampled && strncmp(run->columns[i].key, "sample", 6) == 0))
             continue;
-        fprintf(out, "  %-22s%22s\n", run->columns[i].heading,
+        fprintf(out, "  %-22s%18s\n", run->columns[i].heading,
                 format_thousands(value->count, text));
     }
 }

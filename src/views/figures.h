@@ -27,8 +27,9 @@ struct figure_pair {
 enum figure_order { BY_LATENCY, BY_MISSES, BY_EVENTS };
 
 /* The sums of a SELECT over `cell c`, separated by commas, in the order that
- * figures_read() wants. The caller frees it; NULL: out of memory. */
-char *figures_sql(const struct profile *profile);
+ * figures_read() wants, named s0, s1, …; `again` makes sums of such sums. The caller frees
+ * it; NULL: out of memory. */
+char *figures_sql(const struct profile *profile, bool again);
 
 /* Takes them from a row of the statement, from column `first` on. */
 void figures_read(const struct profile *profile, sqlite3_stmt *statement, int first,

@@ -29,12 +29,14 @@ static void print_where(FILE *out, const char *table, const char *const *conditi
 }
 
 static void print_token(FILE *out, const char *token, const struct view_query *query,
-                        const char *sums)
+                        const char *const *sums)
 {
     static const char *const conditions[] = {OF_OBJECT, OF_PROCESS, OF_FUNCTION};
     const bool want[] = {query->object, query->pid >= 0, query->function};
     if (strcmp(token, "sums") == 0)
-        fputs(sums, out);
+        fputs(sums[0], out);
+    else if (strcmp(token, "again") == 0)
+        fputs(sums[1], out);
     else if (strcmp(token, "cells") == 0)
         print_where(out, "c.", conditions, want, 3);
     else if (strcmp(token, "allocations") == 0)
@@ -46,7 +48,7 @@ static void print_token(FILE *out, const char *token, const struct view_query *q
 }
 
 static void expand(FILE *out, const char *text, const struct view_query *query,
-                   const char *sums)
+                   const char *const *sums)
 {
     char token[16];
     int length;
@@ -63,15 +65,17 @@ static void expand(FILE *out, const char *text, const struct view_query *query,
 static char *statement_text(const struct profile *profile, const struct view_query *query,
                             const char *text)
 {
-    char *made = NULL, *sums = figures_sql(profile);
+    char *made = NULL;
+    char *sums[] = {figures_sql(profile, false), figures_sql(profile, true)};
     size_t size;
-    FILE *out = sums ? open_memstream(&made, &size) : NULL;
+    FILE *out = sums[0] && sums[1] ? open_memstream(&made, &size) : NULL;
     if (out)
-        expand(out, text, query, sums);
+        expand(out, text, query, (const char *const *)sums);
     int bad = !out || ferror(out);
     if (out)
         bad |= fclose(out);
-    free(sums);
+    free(sums[0]);
+    free(sums[1]);
     if (!bad)
         return made;
     free(made);

@@ -13,7 +13,8 @@ int selection_check(const struct profile *profile, const struct view_query *quer
                     struct strata_error *error);
 
 /* Prepares a statement with these replaced in its text:
- *     {sums}         what figures_read() wants
+ *     {sums}         what figures_read() wants, of `cell c`
+ *     {again}        the same from a SELECT that has {sums}
  *     {cells}        the condition for `cell c`, with its WHERE
  *     {processes}    the condition for a column `process`, with its WHERE
  *     {allocations}  the condition for `allocation a`, with its WHERE

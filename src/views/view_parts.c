@@ -282,8 +282,9 @@ static void note_sampling(struct view *view, const struct profile *profile)
     else
         add_note(view,
                  "estimates: one in %s misses of cache level %" PRIu32 " was sampled; "
-                 "nearer levels and TLBs were not counted by object",
-                 period, profile->event_level);
+                 "misses of %s were not counted by object",
+                 period, profile->event_level,
+                 profile->event_level > 1 ? "nearer levels and TLBs" : "TLBs");
 }
 
 static uint64_t count_at(const struct table *table, size_t row, const char *key)

@@ -53,6 +53,8 @@ fails 2 './text: it may not be executed' record -- ./text
 fails 2 'text: no such program in PATH$' record -- text
 printf '#!/bin/sh\n' >"$work/a-script" && chmod +x "$work/a-script"
 fails 2 "a-script: no such program in PATH; did you mean the one here" record -- a-script
+printf '#! /no/such/shell -x\n' >"$work/orphan" && chmod +x "$work/orphan"
+fails 2 'a script for /no/such/shell' record -- ./orphan
 fails 3 'perf: .*not built in' record --source perf true
 fails 2 'must be one of auto|sim|perf' record --source timing true
 fails 2 'no such file, here or in' record --machine no-such true
