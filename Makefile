@@ -162,7 +162,7 @@ test: $(BUILD)/strata $(tests) $(examples)
 	@BUILD=$(BUILD) scripts/run-tests $(tests) $(cli_tests)
 
 # Writes the expected output of the command line tests anew; look at the difference.
-golden: $(BUILD)/strata
+golden: $(BUILD)/strata $(tests)
 	@BUILD=$(BUILD) STRATA_GOLDEN=write scripts/run-tests $(cli_tests)
 
 sanitize:

@@ -14,7 +14,9 @@ enum { POLL = 100000 }; /* blocks: some milliseconds */
 
 struct tool tool;
 static ULong last_poll;
-static HChar last_word; /* of `strata record` */
+static HChar last_word;    /* of `strata record` */
+static bool exiting;       /* the program asked for its end */
+static int32_t own_signal; /* the last that it sent itself */
 
 static Bool option(const HChar *argument)
 {
@@ -81,18 +83,23 @@ static void start(void)
         VG_(clo_vex_control).guest_chase = False;
 }
 
-/* Valgrind does not say the exit status here; before_call() has seen it. */
+/* Valgrind does not say the exit status here, nor the signal; before_call() has seen what
+ * the program asked for. Who neither exits nor sends itself a signal was sent one by
+ * somebody, or made a fault: 0 stands for a signal that is not known. */
 static void finish(Int status)
 {
     (void)status;
     raw_refresh();
-    tool.raw->end = RAW_EXITED;
+    tool.raw->end = exiting ? RAW_EXITED : RAW_SIGNALLED;
+    if (!exiting)
+        tool.raw->status = own_signal;
 }
 
 static void forked(ThreadId tid)
 {
     (void)tid;
     raw_forked();
+    pmu_forked();
 }
 
 static void before_fork(ThreadId tid)
@@ -151,8 +158,15 @@ static void on_run(ThreadId tid, ULong blocks)
 static void before_call(ThreadId tid, UInt number, UWord *args, UInt n)
 {
     (void)tid, (void)n;
-    if (number == __NR_exit_group)
+    Word pid = VG_(getpid)();
+    if (number == __NR_exit_group || (number == __NR_exit && object_threads <= 1)) {
+        exiting = true;
         tool.raw->status = (int32_t)(args[0] & 0xff);
+    }
+    if (number == __NR_tgkill && (Word)args[0] == pid)
+        own_signal = (int32_t)args[2];
+    if (number == __NR_kill && (Word)args[0] == pid)
+        own_signal = (int32_t)args[1];
     if (number == __NR_execve) {
         raw_refresh();
         tool.raw->end = RAW_EXECUTED;

@@ -70,10 +70,11 @@ static uint32_t bucket_of(uint32_t kind, const HChar *name, const HChar *place)
 static void note_new(uint32_t number, uint64_t size)
 {
     struct raw_bucket *bucket = raw_bucket_at(number);
+    struct raw_lives *lives = raw_lives_at(number);
     bucket->objects++;
     bucket->bytes += size;
-    bucket->live++;
-    bucket->live_bytes += size;
+    bucket->live = ++lives->objects;
+    bucket->live_bytes = lives->bytes += size;
     if (bucket->live_bytes > bucket->most_bytes)
         bucket->most_bytes = bucket->live_bytes;
     if (size < bucket->smallest)
@@ -86,8 +87,9 @@ static void note_gone(const struct block *block)
 {
     object_age++;
     struct raw_bucket *bucket = raw_bucket_at(block->owner);
-    bucket->live--;
-    bucket->live_bytes -= block->size;
+    struct raw_lives *lives = raw_lives_at(block->owner);
+    bucket->live = --lives->objects;
+    bucket->live_bytes = lives->bytes -= block->size;
 }
 
 static void add_to(struct blocks *blocks, Addr start, SizeT size, uint32_t bucket)

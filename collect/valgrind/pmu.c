@@ -218,6 +218,15 @@ static void flush(void)
     sim_flush(tool.sim);
 }
 
+void pmu_forked(void)
+{
+    for (int i = 0; i < VPMU_COUNTERS; i++) {
+        counters[i].start = 0;
+        counters[i].threshold = draw(counters[i].period);
+    }
+    plan_check();
+}
+
 Bool pmu_request(ThreadId tid, UWord *args, UWord *result)
 {
     (void)tid;

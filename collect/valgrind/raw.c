@@ -37,9 +37,11 @@ static struct text *texts[TEXTS];
 static struct raw_cell **cells; /* open addressing */
 static uint32_t ncells, cells_mask;
 static struct raw_bucket **buckets;
+static struct raw_lives *lives; /* by bucket */
 static uint32_t buckets_room;
 static struct raw_cell *spare_cell;
 static struct raw_bucket spare_bucket;
+static struct raw_lives spare_lives;
 
 static void die(const HChar *what, const HChar *path)
 {
@@ -65,7 +67,7 @@ static Int create_file(void)
         if (!sr_isError(opened))
             return VG_(safe_fd)((Int)sr_Res(opened));
         if (sr_Err(opened) != VKI_EEXIST)
-            die("cannot be made", path);
+            return -1;
     }
 }
 
@@ -104,6 +106,7 @@ static void allocate_tables(void)
     cells = VG_(calloc)("strata.cells", cells_mask + 1, sizeof *cells);
     buckets_room = 1024;
     buckets = VG_(calloc)("strata.buckets", buckets_room, sizeof *buckets);
+    lives = VG_(calloc)("strata.buckets", buckets_room, sizeof *lives);
     spare_cell = VG_(calloc)(
         "strata.spare", 1, sizeof *spare_cell + 8 * (tool.cache_levels + tool.tlb_levels));
 }
@@ -115,7 +118,7 @@ void raw_open(void)
     tool.cache_levels = raw_cache_levels(&config.machine);
     tool.tlb_levels = raw_tlb_levels(&config.machine);
     file = create_file();
-    if (!grow(STEP))
+    if (file < 0 || !grow(STEP))
         die("no space left for the counts", tool.folder);
     SysRes mapped = VG_(am_shared_mmap_file_float_valgrind)(
         RANGE, VKI_PROT_READ | VKI_PROT_WRITE, file, 0);
@@ -135,46 +138,65 @@ void raw_open(void)
 /* Sets all counts of the records to 0; what they name stays. */
 static void clear_records(void)
 {
-    for (uint64_t at = sizeof *tool.raw; at < tool.raw->used;) {
+    for (uint64_t at = sizeof *tool.raw; at < appended;) {
         struct raw_record *record = (struct raw_record *)((HChar *)tool.raw + at);
-        if (record->type == RAW_CELL) {
-            struct raw_cell *cell = (struct raw_cell *)record;
-            VG_(memset)(&cell->events, 0, record->size - offsetof(struct raw_cell, events));
-        } else if (record->type == RAW_BUCKET) {
-            struct raw_bucket *bucket = (struct raw_bucket *)record;
-            bucket->objects = bucket->live;
-            bucket->bytes = bucket->most_bytes = bucket->live_bytes;
-        }
+        if (record->type == RAW_CELL)
+            VG_(memset)
+            (&((struct raw_cell *)record)->events, 0,
+             record->size - offsetof(struct raw_cell, events));
         at += record->size;
+    }
+    for (uint32_t i = 0; i < nbuckets; i++) {
+        struct raw_bucket *bucket = buckets[i];
+        bucket->objects = bucket->live = lives[i].objects;
+        bucket->bytes = bucket->live_bytes = bucket->most_bytes = lives[i].bytes;
     }
 }
 
+/* Copies the first bytes of the mapping into the new file; false: the disk is full. */
+static bool copy_records(uint64_t size)
+{
+    for (grown = 0; grown < size;) {
+        Int part = size - grown > STEP ? STEP : (Int)(size - grown);
+        Int written = VG_(write)(file, (HChar *)tool.raw + grown, part);
+        if (written <= 0)
+            return false;
+        grown += (uint64_t)written;
+    }
+    return grow((size / STEP + 1) * STEP);
+}
+
+/* Replaces the mapping by that of the new file, or by memory that nobody reads. */
+static void replace_mapping(bool by_file)
+{
+    UWord flags =
+        VKI_MAP_FIXED | (by_file ? VKI_MAP_SHARED
+                                 : VKI_MAP_PRIVATE | VKI_MAP_ANONYMOUS | VKI_MAP_NORESERVE);
+    SysRes mapped =
+        VG_(do_syscall)(__NR_mmap, (RegWord)tool.raw, RANGE, VKI_PROT_READ | VKI_PROT_WRITE,
+                        flags, by_file ? (RegWord)file : (RegWord)-1, 0, 0, 0);
+    if (sr_isError(mapped))
+        die("the counts of a child cannot be mapped", tool.folder);
+}
+
+/* The old mapping is the parent's, which goes on: how far it had come at the fork is known
+ * from this process's own variables alone. Where there is no space for another file the
+ * child runs on, and is not recorded. */
 void raw_forked(void)
 {
     Int before = file;
-    uint64_t used = tool.raw->used;
+    struct raw_header header = *tool.raw;
     file = create_file();
-    grown = 0;
-    /* The old mapping is the parent's: what it holds is copied before it is replaced. */
-    for (uint64_t at = 0; at < used;) {
-        Int part = used - at > STEP ? STEP : (Int)(used - at);
-        Int written = VG_(write)(file, (HChar *)tool.raw + at, part);
-        if (written <= 0)
-            die("no space left for the counts of a child", tool.folder);
-        at += (uint64_t)written;
-    }
-    grown = used;
-    if (!grow((used / STEP + 1) * STEP))
-        die("no space left for the counts of a child", tool.folder);
-    SysRes mapped =
-        VG_(do_syscall)(__NR_mmap, (RegWord)tool.raw, RANGE, VKI_PROT_READ | VKI_PROT_WRITE,
-                        VKI_MAP_SHARED | VKI_MAP_FIXED, (RegWord)file, 0, 0, 0);
-    if (sr_isError(mapped))
-        die("the counts of a child cannot be mapped", tool.folder);
+    bool copied = file >= 0 && copy_records(appended);
+    replace_mapping(copied);
     VG_(close)(before);
-    appended = used;
-    clear_records();
-    tool.raw->parent = tool.raw->pid;
+    *tool.raw = header;
+    tool.raw->used = appended;
+    tool.raw->end = RAW_RUNNING;
+    tool.raw->lost = !copied;
+    if (copied)
+        clear_records();
+    tool.raw->parent = header.pid;
     tool.raw->pid = VG_(getpid)();
     tool.raw->cycles = tool.raw->samples = 0;
     tool.raw->sampler_accesses = tool.raw->sampler_misses = tool.raw->sampler_cycles = 0;
@@ -298,14 +320,21 @@ uint32_t raw_new_bucket(uint32_t kind, const HChar *name, const HChar *module,
     if (nbuckets == buckets_room) {
         buckets_room *= 2;
         buckets = VG_(realloc)("strata.buckets", buckets, buckets_room * sizeof *buckets);
+        lives = VG_(realloc)("strata.buckets", lives, buckets_room * sizeof *lives);
     }
     buckets[nbuckets] = bucket;
+    lives[nbuckets] = (struct raw_lives){0, 0};
     return nbuckets++;
 }
 
 struct raw_bucket *raw_bucket_at(uint32_t bucket)
 {
     return bucket == RAW_NONE ? &spare_bucket : buckets[bucket];
+}
+
+struct raw_lives *raw_lives_at(uint32_t bucket)
+{
+    return bucket == RAW_NONE ? &spare_lives : &lives[bucket];
 }
 
 uint32_t raw_new_site(const struct raw_site *like)

@@ -89,6 +89,12 @@ struct raw_cell *raw_cell_of(uint32_t bucket, uint32_t site, uint32_t collect);
 uint32_t raw_new_bucket(uint32_t kind, const HChar *name, const HChar *module,
                         const HChar *place);
 struct raw_bucket *raw_bucket_at(uint32_t bucket);
+/* What lives of a bucket. A child of fork needs it as it was at the fork, so it is kept
+ * outside the file too, which is the parent's at that moment. */
+struct raw_lives {
+    uint64_t objects, bytes;
+};
+struct raw_lives *raw_lives_at(uint32_t bucket);
 /* A new site like this one; its number. */
 uint32_t raw_new_site(const struct raw_site *like);
 
@@ -188,6 +194,8 @@ extern uint32_t pmu_periods;    /* counters that take samples */
 VG_REGPARM(1) void pmu_check(Addr instruction);
 /* An access missed the nearest cache or TLB. */
 void pmu_event(Addr address, Addr instruction, const struct sim_result *result);
+/* In a child, after fork: its totals begin at 0. */
+void pmu_forked(void);
 Bool pmu_request(ThreadId tid, UWord *args, UWord *result);
 
 /* instrument.c */

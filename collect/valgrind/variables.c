@@ -202,6 +202,8 @@ static void make_bucket(struct variable *variable)
     variable->bucket =
         raw_new_bucket(RAW_GLOBAL, variable->name, modules[variable->module].path, NULL);
     struct raw_bucket *bucket = raw_bucket_at(variable->bucket);
+    *raw_lives_at(variable->bucket) =
+        (struct raw_lives){1, variable->end - variable->start};
     bucket->objects = bucket->live = 1;
     bucket->bytes = bucket->live_bytes = bucket->most_bytes = bucket->smallest =
         bucket->largest = variable->end - variable->start;

@@ -310,13 +310,18 @@ static void print_summary(const struct recording *recording,
  * a mistake of its own; a program that crashes has its own message. */
 static void explain_end(const struct collected *collected)
 {
-    static const char *const marks[] = {"nrecognised instruction", "unhandled instruction",
-                                        "'impossible' happened"};
-    char log[400];
+    static const struct {
+        const char *mark, *meaning;
+    } ends[] = {
+        {"nrecognised instruction",
+         "valgrind does not know an instruction of the program (AVX-512?)"},
+        {"'impossible' happened", "valgrind or the collector itself failed"},
+    };
+    char log[240];
     run_folder_log(&collected->folder, log, sizeof log);
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
-        if (strstr(log, marks[i])) {
-            fprintf(stderr, "strata: valgrind says: %s\n", log);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (strstr(log, ends[i].mark)) {
+            fprintf(stderr, "strata: %s: %s\n", ends[i].meaning, log);
             return;
         }
 }

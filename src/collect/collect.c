@@ -79,6 +79,7 @@ static void add_options(struct line *line, const struct collect_options *options
     add(line, "--tool=strata");
     add(line, "-q");
     add(line, "--sigill-diagnostics=yes");
+    add(line, "--vgdb=no"); /* its pipes would be left behind by a SIGKILL */
     add_log(line, folder);
     add(line, "--trace-children=%s", options->follow ? "yes" : "no");
     add(line, "--strata-dir=%s", folder);

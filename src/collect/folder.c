@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 static int make_temporary(struct run_folder *folder, struct strata_error *error)
@@ -190,7 +191,8 @@ failed:
     return fail(error, STRATA_FAILED, "%s: %s", folder->path, strerror(errno));
 }
 
-/* Adds the lines of a log, without "==123== ", to a text of one line. */
+/* Adds the lines of a log, without "==123== " and without what only the authors of
+ * valgrind can read, to a text of one line. */
 static void add_lines(FILE *log, char *text, size_t size)
 {
     char line[512];
@@ -202,7 +204,7 @@ static void add_lines(FILE *log, char *text, size_t size)
             at += strspn(at, "= ");
         }
         at[strcspn(at, "\n")] = '\0';
-        if (*at)
+        if (*at && strncmp(at, "vex ", 4) != 0)
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", at);
     }
 }
@@ -227,13 +229,26 @@ void run_folder_log(const struct run_folder *folder, char *text, size_t size)
         closedir(dir);
 }
 
+static void empty_folder(const char *path)
+{
+    DIR *dir = opendir(path);
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        (void)!unlinkat(dirfd(dir), entry->d_name, 0); /* ".", "..": refused */
+    if (dir)
+        closedir(dir);
+}
+
+/* Processes that outlive the program may still write. */
 void run_folder_remove(const struct run_folder *folder)
 {
-    DIR *dir = folder->stays || !*folder->path ? NULL : opendir(folder->path);
-    if (!dir)
+    enum { TRIES = 20 };
+    const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
+    if (folder->stays || !*folder->path)
         return;
-    for (struct dirent *entry; (entry = readdir(dir));)
-        (void)!unlinkat(dirfd(dir), entry->d_name, 0); /* ".", "..": refused */
-    closedir(dir);
-    rmdir(folder->path);
+    for (int i = 0; i < TRIES; i++) {
+        empty_folder(folder->path);
+        if (rmdir(folder->path) == 0 || errno != ENOTEMPTY)
+            return;
+        nanosleep(&pause, NULL);
+    }
 }

@@ -30,7 +30,7 @@ enum {
 
 #define BEYOND 1.6 /* times what the level before holds: the first footprint */
 #define WITHIN 0.8 /* of what the level holds: the last one */
-#define MEMORY 5   /* times what the last level holds */
+#define MEMORY 6   /* times what the last level holds */
 
 static int build_sparse(struct probing *p, const struct string *s, double x)
 {

@@ -141,7 +141,7 @@ static double confidence_of(const struct series *series, size_t i)
     return 1 - separation(low, high, TRIALS);
 }
 
-/* Stripes from half the first line on, as wide as they may be. */
+/* Stripes from half the line of the level before on, as wide as they may be. */
 static struct series *stripes(struct probing *p, const struct strata_probed_cache *cache)
 {
     char name[32], title[80];
@@ -149,7 +149,8 @@ static struct series *stripes(struct probing *p, const struct strata_probed_cach
     snprintf(title, sizeof title, "stripes that fill L%d", cache->level);
     struct series *series = dataset_add(p->probed->data, name, title, "bytes", "cycles");
     double most = fmin(widest(p, cache), 2 * p->block[cache->level - 1]);
-    for (double s = first_line(p) / 2; series && series->npoints < WIDTHS; s *= 2) {
+    double least = fmax(first_line(p), cache[-1].line.known ? cache[-1].line.value : 0);
+    for (double s = least / 2; series && series->npoints < WIDTHS; s *= 2) {
         if (s > most)
             break;
         if (!series_at(series, s))
@@ -197,12 +198,11 @@ static int second_visit(struct probing *p, enum direction direction, size_t chun
     return status;
 }
 
-/* More than the level holds, of lines as long as those of the level before. */
+/* More than the level holds: a visit takes up what it brings in to the level before. */
 static double chunks_of(const struct probing *p, const struct strata_probed_cache *cache)
 {
-    bool outer = cache->level > 1 && cache[-1].line.known;
-    return floor(1.25 * cache->effective.value /
-                 (outer ? cache[-1].line.value : first_line(p)));
+    double taken = cache->level > 1 ? p->block[cache->level - 2] : first_line(p);
+    return floor(1.25 * cache->effective.value / taken);
 }
 
 /* Whether most second visits of a few pairs d apart are served by the level itself. The
@@ -280,14 +280,12 @@ static int physical_line(struct probing *p, struct strata_probed_cache *cache)
     int i = cache->level - 1;
     const struct strata_value *inner = &cache[-1].line;
     double block = p->block[i], confidence = p->block_confidence[i];
-    if (!inner->known || confidence == 0)
-        return striped_line(p, cache);
-    if (block <= inner->value) {
+    if (inner->known && confidence > 0 && block <= inner->value) {
         cache->line = known(inner->value, inner->value, inner->value,
                             inner->confidence * confidence);
         return 0;
     }
-    if (block > p->block[i - 1])
+    if (confidence == 0 || block > p->block[i - 1])
         return striped_line(p, cache);
     /* Every visit that comes here has missed before, and was prefetched there. */
     cache->line = unknown("prefetching hides it: %g bytes behave as one line", block);

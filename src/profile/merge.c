@@ -357,31 +357,49 @@ static int put_counters(struct merging *merging)
     return code;
 }
 
+/* A level that only instructions use, where these were not fetched, was not counted. */
+static bool counted(const struct raw_header *header, uint32_t kind)
+{
+    return header->fetches || kind != STRATA_INSTRUCTION;
+}
+
+static int put_cache(struct merging *merging, uint32_t i)
+{
+    const struct raw_header *header = merging->raw->header;
+    const struct strata_cache *cache = &header->machine.caches[i];
+    const struct sim_counts *counts = &header->counts;
+    return PUT(merging->merge, PUT_LEVEL, sql_id(merging->process), sql_int(i + 1),
+               sql_text("cache"), sql_text(cache->name), sql_int(cache->level),
+               sql_text(holds_words[cache->kind]),
+               sql_int(counts->hits[i] + counts->misses[i]), sql_int(counts->hits[i]),
+               sql_int(counts->misses[i]), sql_int(counts->prefetches[i]),
+               sql_int(counts->evictions[i]));
+}
+
+static int put_tlb(struct merging *merging, uint32_t i)
+{
+    const struct raw_header *header = merging->raw->header;
+    const struct strata_tlb *tlb = &header->machine.tlbs[i];
+    const struct sim_counts *counts = &header->counts;
+    return PUT(merging->merge, PUT_LEVEL, sql_id(merging->process),
+               sql_int(header->machine.ncaches + i + 1), sql_text("tlb"),
+               sql_text(tlb->name), sql_int(tlb->level), sql_text(holds_words[tlb->kind]),
+               sql_int(counts->tlb_hits[i] + counts->tlb_misses[i]),
+               sql_int(counts->tlb_hits[i]), sql_int(counts->tlb_misses[i]), sql_text(NULL),
+               sql_text(NULL));
+}
+
 static int put_levels(struct merging *merging)
 {
     const struct raw_header *header = merging->raw->header;
     const struct strata_machine *machine = &header->machine;
-    const struct sim_counts *counts = &header->counts;
     int code = SQLITE_OK;
-    uint32_t position = 0;
-    for (uint32_t i = 0; i < machine->ncaches && code == SQLITE_OK; i++) {
-        const struct strata_cache *cache = &machine->caches[i];
-        code = PUT(merging->merge, PUT_LEVEL, sql_id(merging->process), sql_int(++position),
-                   sql_text("cache"), sql_text(cache->name), sql_int(cache->level),
-                   sql_text(holds_words[cache->kind]),
-                   sql_int(counts->hits[i] + counts->misses[i]), sql_int(counts->hits[i]),
-                   sql_int(counts->misses[i]), sql_int(counts->prefetches[i]),
-                   sql_int(counts->evictions[i]));
-    }
-    for (uint32_t i = 0; i < machine->ntlbs && code == SQLITE_OK; i++) {
-        const struct strata_tlb *tlb = &machine->tlbs[i];
-        code = PUT(merging->merge, PUT_LEVEL, sql_id(merging->process), sql_int(++position),
-                   sql_text("tlb"), sql_text(tlb->name), sql_int(tlb->level),
-                   sql_text(holds_words[tlb->kind]),
-                   sql_int(counts->tlb_hits[i] + counts->tlb_misses[i]),
-                   sql_int(counts->tlb_hits[i]), sql_int(counts->tlb_misses[i]),
-                   sql_text(NULL), sql_text(NULL));
-    }
+    for (uint32_t i = 0; i < machine->ncaches && code == SQLITE_OK; i++)
+        if (counted(header, machine->caches[i].kind))
+            code = put_cache(merging, i);
+    for (uint32_t i = 0; i < machine->ntlbs && code == SQLITE_OK; i++)
+        if (counted(header, machine->tlbs[i].kind))
+            code = put_tlb(merging, i);
     return code;
 }
 

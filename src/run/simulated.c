@@ -78,13 +78,17 @@ enum {
     MANY_VISITS = 1 << 15, /* of long rings, a part */
 };
 
-/* Visits after which the machine knows nothing of what was before: several times what all
- * its caches hold, or what its TLBs reach, at a visit for every 64 bytes or first line. */
+/* The length of a ring, in visits, of which nothing is left when its turn comes again:
+ * several times what all the caches hold, or what the TLBs reach. (Of one that is five times
+ * as long as a cache with random replacement, less than a hundredth is.) A visit takes up
+ * 64 bytes, or a first line. */
 static size_t memory_span(const struct strata_machine *machine)
 {
-    enum { TIMES = 3 };
+    enum { TIMES = 5 };
     uint64_t bytes = 0, line = 64;
     for (uint32_t i = 0; i < machine->ncaches; i++) {
+        if (machine->caches[i].kind == STRATA_INSTRUCTION)
+            continue;
         bytes += machine->caches[i].size;
         line = machine->caches[i].line < line ? machine->caches[i].line : line;
     }
@@ -115,19 +119,17 @@ static void walk_laps(struct simulated *s, uint64_t base, const struct refs *ref
     }
 }
 
-/* Of a ring that is far longer than the machine can remember, only what it would remember
- * is walked; nothing that comes after that can be there. */
+/* A ring that is far longer than the machine can remember finds nothing of itself: it is as
+ * if all were empty, but for what comes at once before. */
 static void warm_up(struct simulated *s, uint64_t base, const struct refs *refs)
 {
     size_t part = runner_part(refs->n);
-    if (refs->ramp || refs->n / 2 <= s->span || part > s->span) {
+    if (refs->ramp || refs->n <= s->span || part < MANY_VISITS) {
         walk_laps(s, base, refs);
         return;
     }
-    size_t before = s->span - part;
     sim_flush(s->sim);
-    sim_chase(s->sim, base, refs->at + refs->n - before, before);
-    sim_chase(s->sim, base, refs->at, part);
+    sim_chase(s->sim, base, refs->at + part - MANY_VISITS, MANY_VISITS);
 }
 
 static int simulated_walk(struct runner *runner, enum arena arena, const struct refs *refs,

@@ -80,7 +80,8 @@ int view_levels(struct view *view, const struct profile *profile,
         "SELECT name, kind, level, holds, SUM(accesses), SUM(hits), SUM(misses), "
         "CASE WHEN SUM(accesses) > 0 THEN 100.0 * SUM(misses) / SUM(accesses) ELSE 0 END, "
         "SUM(prefetches), SUM(evictions) "
-        "FROM level{processes} GROUP BY position";
+        "FROM level{processes} GROUP BY position "
+        "HAVING kind = 'cache' OR SUM(accesses) > 0"; /* TLBs of pages that none has */
     sqlite3_stmt *statement;
     if (query->object || query->function)
         return fail(error, STRATA_BAD_INPUT,

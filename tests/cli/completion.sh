@@ -43,7 +43,10 @@ if command -v bash >/dev/null 2>&1; then
     offers 'one.machine' strata probe -m one
     offers '' strata probe --budget ''
     offers 'bash' strata completion b
-    offers 'version' strata help v
+    offers 'view version' strata help v
+    offers 'one.machine' strata view on
+    offers 'objects' strata view one.machine ob
+    offers 'latency misses events' strata view --sort ''
     offers '' strata nonsense --
 else
     echo 'skip: bash is not installed'

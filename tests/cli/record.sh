@@ -35,7 +35,7 @@ fake() {
     PATH=$work/bin:$real_path STRATA_VALGRIND=$work/lib
     export PATH STRATA_VALGRIND
 }
-no_folder_left() { [ -z "$(ls "$work/tmp")" ]; }
+no_folder_left() { [ -z "$(ls "$work/tmp")" ] || { find "$work/tmp"; false; }; }
 is() { [ "$2" = "$3" ] || { echo "# $1: $2, wanted $3"; false; }; }
 is_profile() { [ "$(head -c 15 "$work/$1" 2>/dev/null)" = 'SQLite format 3' ]; }
 said() { grep -q -e "$1" "$work/err" || { cat "$work/err"; false; }; }
@@ -237,11 +237,59 @@ check 'no folder is left' no_folder_left
 # With valgrind
 PATH=$real_path
 unset STRATA_VALGRIND
+collector=strata-$(uname -m | sed 's/x86_64/amd64/;s/aarch64/arm64/')-linux
 if ! command -v valgrind >/dev/null 2>&1; then
     echo 'skip: valgrind is not installed, so nothing is recorded'
     finish
-elif [ ! -e "$(dirname "$strata")/valgrind/strata-$(uname -m | sed 's/x86_64/amd64/;s/aarch64/arm64/')-linux" ]; then
+elif [ ! -e "$(dirname "$strata")/valgrind/$collector" ]; then
     echo 'skip: the collector is not built, so nothing is recorded'
     finish
 fi
+check 'a program to record' "${CC:-cc}" -O1 -g tests/programs/ends.c -o "$work/ends" -pthread
+
+# counted TEXT: there were events, and the object that TEXT names is in the profile
+counted() {
+    grep -q '^strata: [1-9][0-9.]* [KM] accesses, [1-9].* objects* above 1%' "$work/err" ||
+        { cat "$work/err"; return 1; }
+    command -v sqlite3 >/dev/null 2>&1 || return 0
+    [ "$(sqlite3 "$work/end.strata" \
+        "SELECT COUNT(*) FROM objects WHERE object = '$1' AND events > 1000")" -eq 1 ]
+}
+ends 6 ./ends
+check 'what it did is in there' counted own
+ends 134 ./ends abort
+check 'also after abort()' counted own
+ends 139 ./ends crash
+check 'also after a crash' counted own
+ends 9 ./ends _exit
+check 'also after _exit()' counted own
+ends 137 ./ends kill
+check 'also after SIGKILL' counted own
+ends 0 ./ends fork
+check 'the output of a program that forks' is output "$(cat "$work/out")" 'child: signal 9'
+check 'what the parent did' counted own
+check 'what the child did' counted childs
+ends 0 ./ends exec
+check 'the output after exec' is output "$(cat "$work/out")" 'became another'
+check 'what was done before exec' counted own
+ends 0 ./ends threads
+check 'the output of threads' is output "$(cat "$work/out")" '8 threads'
+check 'what they did' counted threads
+ends 0 --period 100 sh -c './ends threads'
+check 'sampled, from a shell' said 'above 1%'
+begin ./ends wait
+kill -TERM $pid
+wait $pid
+status=$?
+check 'SIGTERM while it runs' is status "$status" 143
+check 'and what it did until then' counted own
+begin ./ends wait
+kill -KILL "$(ps -o pid= --ppid $pid | tr -d ' ')"
+wait $pid
+status=$?
+check 'SIGKILL from outside' is status "$status" 137
+check 'and what it did until then' counted own
+run record --source sim --duration 3 -o end.strata ./ends wait
+check '--duration' is status "$status" 0
+check 'no folder is left' no_folder_left
 finish

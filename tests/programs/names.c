@@ -2,6 +2,7 @@
  *
  * Objects of every kind, for record-names.sh, which knows what each is called and how large
  * it is. Every object is read in touch(), on empty caches. */
+#define _GNU_SOURCE
 #include <strata/strata.h>
 
 #include <dlfcn.h>
@@ -160,6 +161,13 @@ static APART void *by_mmap(void)
         mmap(NULL, 8 * 4 * KB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 }
 
+static APART void *by_mremap(void)
+{
+    void *block = checked(
+        mmap(NULL, 4 * KB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    return checked(mremap(block, 4 * KB, 48 * KB, MREMAP_MAYMOVE));
+}
+
 /* A map that no function of the C library made is nobody's. */
 static APART void *by_system_call(void)
 {
@@ -176,7 +184,7 @@ static APART void functions(void)
     } all[] = {
         {by_calloc, 1200},   {by_posix_memalign, 1500}, {by_aligned_alloc, 1600},
         {by_memalign, 1700}, {by_reallocarray, 1800},   {by_realloc, 300 * KB},
-        {by_mmap, 32 * KB},  {by_system_call, 16 * KB},
+        {by_mmap, 32 * KB},  {by_system_call, 16 * KB}, {by_mremap, 48 * KB},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         visit(all[i].make(), all[i].size);
