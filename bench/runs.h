@@ -85,8 +85,9 @@ static inline void bench_begin(struct bench *bench)
 static inline const char *const *run_environment(const struct bench *bench)
 {
     static char home[PATH_MAX];
-    static const char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C",
-                                              "PYTHONHASHSEED=0", "PERL_HASH_SEED=0", home, NULL};
+    static const char *const environment[] = {
+        "PATH=/usr/bin:/bin", "LC_ALL=C", "PYTHONHASHSEED=0",
+        "PERL_HASH_SEED=0",   home,       NULL};
     format_to(home, sizeof home, "HOME=%s", bench->work);
     return environment;
 }

@@ -18,7 +18,9 @@ static const struct workload real_programs[] = {
     {"sqlite3", {"/usr/bin/sqlite3", ":memory:", ".read query.sql"}},
     {"python3", {"/usr/bin/python3", "-S", "words.py"}},
     {"perl", {"/usr/bin/perl", "words.pl"}},
-    {"cc1", {NULL, "-O1", "-quiet", "-frandom-seed=1", "-fpreprocessed", "source.i", "-o", "source.s"}},
+    {"cc1",
+     {NULL, "-O1", "-quiet", "-frandom-seed=1", "-fpreprocessed", "source.i", "-o",
+      "source.s"}},
     {"gzip", {"/usr/bin/gzip", "-c", "text"}},
     {"xz", {"/usr/bin/xz", "-T1", "-1", "-c", "text"}},
 };

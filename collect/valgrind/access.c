@@ -21,6 +21,13 @@ static struct sim_quick *quick[ACCESS_KINDS];
 static struct sim_result near[ACCESS_KINDS]; /* what a hit in the nearest of all returns */
 static uint64_t hits[ACCESS_KINDS]; /* of the quick path, not yet known to the machine */
 
+uint64_t access_near_cycles(const struct sim_counts *counts)
+{
+    uint64_t fetches = counts->accesses[SIM_FETCH] * near[ACCESS_FETCH].cycles;
+    return counts->accesses[SIM_LOAD] * near[ACCESS_LOAD].cycles +
+           counts->accesses[SIM_STORE] * near[ACCESS_STORE].cycles + fetches;
+}
+
 void access_refresh(void)
 {
     for (int i = 0; i < ACCESS_KINDS; i++) {
@@ -53,7 +60,6 @@ void access_start(void)
         quick[i] = sim_quick_for(tool.sim, kinds[i].op, kinds[i].type);
         near[i] = *quick[i]->result;
     }
-    tool.collecting = !tool.raw->paused;
     tool.exact = tool.raw->collect & RAW_EXACT;
     tool.sampling = tool.raw->collect & RAW_SAMPLED;
 }
@@ -98,7 +104,7 @@ static __attribute__((noinline)) void event(Addr address, enum access_kind kind,
 {
     if (!--until_refresh) {
         until_refresh = REFRESH;
-        raw_refresh();
+        totals_write();
     }
     if (pmu_periods)
         pmu_event(address, site->address, result);

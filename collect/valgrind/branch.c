@@ -26,14 +26,14 @@ void branch_start(void)
 
 static void count(enum raw_event kind, bool right)
 {
-    tool.raw->events[kind]++;
-    tool.raw->events[RAW_MISPREDICTED] += !right;
+    totals.events[kind]++;
+    totals.events[RAW_MISPREDICTED] += !right;
 }
 
 VG_REGPARM(2) void branch_conditional(Addr address, UWord taken)
 {
     count(RAW_CONDITIONAL, predictor_conditional(predictor, address, taken));
-    tool.raw->events[RAW_TAKEN] += taken;
+    totals.events[RAW_TAKEN] += taken;
 }
 
 VG_REGPARM(2) void branch_indirect(Addr address, Addr target)

@@ -51,7 +51,7 @@ static void count_instructions(struct pass *pass)
 {
     if (!pass->pending)
         return;
-    IRExpr *at = mkIRExpr_HWord((HWord)&tool.raw->events[RAW_INSTRUCTIONS]);
+    IRExpr *at = mkIRExpr_HWord((HWord)&totals.events[RAW_INSTRUCTIONS]);
     IRTemp old = assign(pass, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, at));
     IRTemp sum = assign(pass, Ity_I64,
                         IRExpr_Binop(Iop_Add64, IRExpr_RdTmp(old),

@@ -43,7 +43,7 @@ static bool is_static(void)
     HChar path[VKI_PATH_MAX];
     Elf64_Ehdr header;
     Elf64_Phdr part;
-    VG_(client_fname)(path, sizeof path, True);
+    VG_(client_fname)(path, sizeof path, False);
     SysRes opened = VG_(open)(path, VKI_O_RDONLY, 0);
     if (sr_isError(opened))
         return false;
@@ -66,6 +66,7 @@ static void start(void)
         VG_(exit)(2);
     }
     raw_open();
+    totals_start();
     access_start();
     sample_start();
     objects_start();
@@ -89,7 +90,7 @@ static void start(void)
 static void finish(Int status)
 {
     (void)status;
-    raw_refresh();
+    totals_write();
     tool.raw->end = exiting ? RAW_EXITED : RAW_SIGNALLED;
     if (!exiting)
         tool.raw->status = own_signal;
@@ -99,13 +100,14 @@ static void forked(ThreadId tid)
 {
     (void)tid;
     raw_forked();
+    totals_forked();
     pmu_forked();
 }
 
 static void before_fork(ThreadId tid)
 {
     (void)tid;
-    raw_refresh();
+    totals_write();
 }
 
 static void on_map(Addr start, SizeT size, Bool r, Bool w, Bool x, ULong handle)
@@ -140,7 +142,7 @@ static void poll_command(void)
         return;
     if (VG_(read)((Int)sr_Res(opened), &word, 1) == 1 && word != last_word) {
         last_word = word;
-        tool.collecting = word == 's';
+        totals_collect(word == 's');
     }
     VG_(close)((Int)sr_Res(opened));
 }
@@ -151,7 +153,7 @@ static void on_run(ThreadId tid, ULong blocks)
     if (blocks - last_poll >= POLL) {
         last_poll = blocks;
         poll_command();
-        raw_refresh();
+        totals_write();
     }
 }
 
@@ -168,7 +170,7 @@ static void before_call(ThreadId tid, UInt number, UWord *args, UInt n)
     if (number == __NR_kill && (Word)args[0] == pid)
         own_signal = (int32_t)args[1];
     if (number == __NR_execve) {
-        raw_refresh();
+        totals_write();
         tool.raw->end = RAW_EXECUTED;
     }
 }

@@ -178,14 +178,13 @@ static Bool is_wrapper(const HChar *name)
  * callers were wrappers at the top; *used counts those that were looked at. */
 static UInt name_callers(HChar *name, const Addr *callers, UInt n, UInt *used)
 {
-    DiEpoch now = VG_(current_DiEpoch)();
     SizeT length = 0;
     UInt named_callers = 0, first = n;
     *used = 0;
     for (UInt i = 0; i < n && named_callers < CALLERS; i++) {
-        const HChar *function;
+        const HChar *function = site_function(callers[i]);
         *used = i + 1;
-        if (!VG_(get_fnname)(now, callers[i], &function))
+        if (!function)
             function = "?";
         Bool wrapper = named_callers == 0 && i + 1 < n && is_wrapper(function);
         Vg_FnNameKind kind = VG_(get_fnname_kind)(function);
@@ -229,14 +228,12 @@ static uint32_t frame_bucket(ThreadId tid, Addr address, struct site *site)
     UInt n = VG_(get_StackTrace)(tid, ips, DEEP, sps, fps, 0), i = 0;
     while (i + 1 < n && address >= sps[i + 1])
         i++;
-    const HChar *function;
     HChar name[NAME_SIZE];
     Addr ip = i == 0 ? site->address : ips[i];
     if (n == DEEP && i + 1 == n)
         return stack_bucket;
-    if (!VG_(get_fnname)(VG_(current_DiEpoch)(), ip, &function))
-        function = "?";
-    VG_(snprintf)(name, sizeof name, "<STACK> %s", function);
+    const HChar *function = site_function(ip);
+    VG_(snprintf)(name, sizeof name, "<STACK> %s", function ? function : "?");
     return bucket_of(RAW_STACK, name, NULL);
 }
 

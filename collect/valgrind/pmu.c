@@ -52,31 +52,31 @@ static uint64_t tlb_total(const uint64_t *by_tlb, uint32_t level)
     return total;
 }
 
-/* A total without a level; those of sim_counts() are up to date. */
+/* A total without a level. */
 static uint64_t plain_total(unsigned event)
 {
-    const struct raw_header *raw = tool.raw;
     switch (event) {
     case VPMU_INSTRUCTIONS:
-        return raw->events[RAW_INSTRUCTIONS];
+        return totals.events[RAW_INSTRUCTIONS];
     case VPMU_CYCLES:
-        return raw->cycles;
+        return totals.cycles;
     case VPMU_LOADS:
-        return raw->counts.accesses[SIM_LOAD];
+        return totals.counts.accesses[SIM_LOAD];
     case VPMU_STORES:
-        return raw->counts.accesses[SIM_STORE];
+        return totals.counts.accesses[SIM_STORE];
     case VPMU_FETCHES:
-        return raw->counts.accesses[SIM_FETCH];
+        return totals.counts.accesses[SIM_FETCH];
     case VPMU_WALKS:
-        return raw->counts.walks;
+        return totals.counts.walks;
     default:
-        return raw->events[RAW_CONDITIONAL + (event - VPMU_CONDITIONAL)];
+        return totals.events[RAW_CONDITIONAL + (event - VPMU_CONDITIONAL)];
     }
 }
 
+/* Totals have to be renewed before. */
 static uint64_t total(unsigned event)
 {
-    const struct sim_counts *counts = &tool.raw->counts;
+    const struct sim_counts *counts = &totals.counts;
     uint32_t level = event & 0xff;
     switch (event & ~0xffu) {
     case 0x100:
@@ -124,7 +124,7 @@ static void plan_check(void)
         VG_(discard_translations_safely)(0x1000, ~(SizeT)0xffff, "strata");
     }
     if (pmu_periods)
-        pmu_next_check = tool.raw->events[RAW_INSTRUCTIONS] + CHECK;
+        pmu_next_check = totals.events[RAW_INSTRUCTIONS] + CHECK;
 }
 
 static int open_counter(UWord number, unsigned event, uint64_t period)
@@ -135,7 +135,7 @@ static int open_counter(UWord number, unsigned event, uint64_t period)
     if (period && !counter->samples)
         counter->samples =
             VG_(malloc)("strata.pmu", VPMU_SAMPLES * sizeof *counter->samples);
-    raw_refresh();
+    totals_renew();
     counter->open = true;
     counter->event = event;
     counter->start = total(event);
@@ -159,7 +159,7 @@ static int read_counter(UWord number, uint64_t *count)
 {
     if (number >= VPMU_COUNTERS || !counters[number].open)
         return VPMU_NO_EVENT;
-    raw_refresh();
+    totals_renew();
     *count = total(counters[number].event) - counters[number].start;
     return 0;
 }
@@ -179,7 +179,7 @@ static int next_sample(UWord number, struct vpmu_sample *sample)
 
 static void check_counters(void)
 {
-    raw_refresh();
+    totals_renew();
     for (int i = 0; i < VPMU_COUNTERS; i++) {
         struct counter *counter = &counters[i];
         if (!counter->open || !counter->period)
@@ -189,7 +189,7 @@ static void check_counters(void)
             continue;
         counter->samples[counter->taken++ % VPMU_SAMPLES] = registers;
         counter->threshold = now + draw(counter->period);
-        tool.raw->samples++;
+        totals.samples++;
     }
 }
 
@@ -246,7 +246,7 @@ Bool pmu_request(ThreadId tid, UWord *args, UWord *result)
         return True;
     case VPMU_REQUEST_START:
     case VPMU_REQUEST_STOP:
-        tool.collecting = args[0] == VPMU_REQUEST_START;
+        totals_collect(args[0] == VPMU_REQUEST_START);
         return True;
     case VPMU_REQUEST_NAME:
         object_name(args[1], args[2], (const HChar *)args[3]);

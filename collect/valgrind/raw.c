@@ -131,7 +131,7 @@ void raw_open(void)
     tool.raw->used = appended = sizeof config;
     allocate_tables();
     HChar name[VKI_PATH_MAX];
-    VG_(client_fname)(name, sizeof name, True);
+    VG_(client_fname)(name, sizeof name, False);
     tool.raw->command = raw_text(name);
 }
 
@@ -142,8 +142,8 @@ static void clear_records(void)
         struct raw_record *record = (struct raw_record *)((HChar *)tool.raw + at);
         if (record->type == RAW_CELL)
             VG_(memset)
-            (&((struct raw_cell *)record)->events, 0,
-             record->size - offsetof(struct raw_cell, events));
+        (&((struct raw_cell *)record)->events, 0,
+         record->size - offsetof(struct raw_cell, events));
         at += record->size;
     }
     for (uint32_t i = 0; i < nbuckets; i++) {
@@ -198,11 +198,7 @@ void raw_forked(void)
         clear_records();
     tool.raw->parent = header.pid;
     tool.raw->pid = VG_(getpid)();
-    tool.raw->cycles = tool.raw->samples = 0;
     tool.raw->sampler_accesses = tool.raw->sampler_misses = tool.raw->sampler_cycles = 0;
-    VG_(memset)(tool.raw->events, 0, sizeof tool.raw->events);
-    access_refresh();
-    sim_reset_counts(tool.sim);
 }
 
 void *raw_append(uint32_t type, uint32_t size)
@@ -347,21 +343,4 @@ uint32_t raw_new_site(const struct raw_site *like)
     site->record = record;
     raw_publish();
     return nsites++;
-}
-
-void raw_refresh(void)
-{
-    struct raw_header *raw = tool.raw;
-    const struct strata_machine *machine = &raw->machine;
-    access_refresh();
-    raw->counts = *sim_counts(tool.sim);
-    /* An instruction takes a cycle, and that covers a hit in the nearest cache. */
-    uint64_t accesses = raw->counts.accesses[SIM_LOAD] + raw->counts.accesses[SIM_STORE];
-    uint64_t near = machine->ncaches ? machine->caches[0].latency : 0;
-    uint64_t waits = raw->counts.cycles - accesses * near;
-    if (raw->fetches)
-        waits -= raw->counts.accesses[SIM_FETCH] * near;
-    raw->cycles = raw->events[RAW_INSTRUCTIONS] + waits +
-                  raw->events[RAW_MISPREDICTED] * machine->branch.penalty +
-                  raw->samples * raw->interrupt_cycles;
 }

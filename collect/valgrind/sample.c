@@ -53,7 +53,7 @@ void sample_event(struct site *site, Addr address, enum access_kind kind,
     if (--countdown)
         return;
     countdown = draw();
-    tool.raw->samples++;
+    totals.samples++;
     access_count(SAMPLED, site, address, kind, result);
     disturb(site, address);
 }

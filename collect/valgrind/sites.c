@@ -42,16 +42,34 @@ void sites_forget(Addr start, SizeT size)
             }
 }
 
+const HChar *site_function(Addr address)
+{
+    static HChar name[1024];
+    const HChar *full;
+    if (!VG_(get_fnname)(VG_(current_DiEpoch)(), address, &full))
+        return NULL;
+    SizeT length = VG_(strlen)(full);
+    const HChar *version = VG_(strchr)(full, '@');
+    if (version && version > full)
+        length = (SizeT)(version - full);
+    if (length >= sizeof name)
+        return full;
+    VG_(memcpy)(name, full, length);
+    name[length] = 0;
+    return name;
+}
+
 uint32_t site_number(struct site *site)
 {
     if (site->id != RAW_NONE)
         return site->id;
     DiEpoch now = VG_(current_DiEpoch)();
-    const HChar *function, *file, *folder;
+    const HChar *file, *folder;
     UInt line = 0;
     struct raw_site raw = {.address = site->address, .offset = site->address};
     raw.function = raw.file = raw.module = RAW_NONE;
-    if (VG_(get_fnname)(now, site->address, &function))
+    const HChar *function = site_function(site->address);
+    if (function)
         raw.function = raw_text(function);
     if (VG_(get_filename_linenum)(now, site->address, &file, &folder, &line)) {
         HChar path[VKI_PATH_MAX];

@@ -14,6 +14,7 @@
  *     sites.c       instructions with their function and line
  *     branch.c      branches and the predictor
  *     pmu.c         the virtual PMU that programs reach by client requests
+ *     totals.c      what the whole process did, and what of it is recorded
  *     raw.c         the file that all counts are in (src/profile/raw.h)
  *
  * Program-wide state is allowed here and only here: Valgrind calls back without a context,
@@ -80,8 +81,6 @@ void *raw_append(uint32_t type, uint32_t size);
 void raw_publish(void);
 /* The id of a text, the same for the same text. */
 uint32_t raw_text(const HChar *text);
-/* Brings the totals of the header up to date. */
-void raw_refresh(void);
 /* The cell of a bucket and a site. Never NULL: on a full disk it is one that nobody reads.
  */
 struct raw_cell *raw_cell_of(uint32_t bucket, uint32_t site, uint32_t collect);
@@ -98,11 +97,31 @@ struct raw_lives *raw_lives_at(uint32_t bucket);
 /* A new site like this one; its number. */
 uint32_t raw_new_site(const struct raw_site *like);
 
+/* totals.c */
+
+struct totals {
+    uint64_t events[RAW_EVENTS];
+    uint64_t samples;
+    uint64_t cycles;          /* as of totals_renew() */
+    struct sim_counts counts; /* likewise */
+};
+extern struct totals totals; /* since the start or the fork, pauses included */
+void totals_start(void);
+void totals_renew(void);
+/* Brings those of the raw file up to date. */
+void totals_write(void);
+/* Collects, or pauses. */
+void totals_collect(bool on);
+void totals_forked(void);
+
 /* sites.c */
 
 struct site *site_of(Addr address);
 /* The site's number in the raw file; looks up its function and line the first time. */
 uint32_t site_number(struct site *site);
+/* The function at an address, without the version that a symbol may have; NULL: not known.
+ * Valid until the next call. */
+const HChar *site_function(Addr address);
 void sites_forget(Addr start, SizeT size);
 
 /* access.c */
@@ -113,6 +132,8 @@ enum access_kind { ACCESS_LOAD, ACCESS_STORE, ACCESS_FLOAT, ACCESS_FETCH, ACCESS
 void access_start(void);
 /* Tells the simulated machine of hits that it has not counted yet. */
 void access_refresh(void);
+/* What all these accesses would take if they hit the nearest cache. */
+uint64_t access_near_cycles(const struct sim_counts *counts);
 /* What to call for an access: by kind and log2 of the size, up to 32 bytes; and for any
  * size, with the size times 256 and the kind in one word. */
 enum { ACCESS_SIZES = 6 };

@@ -147,7 +147,8 @@ static int open_editor(struct prompt *prompt)
     el_set(prompt->editor, EL_EDITOR, "emacs");
     el_set(prompt->editor, EL_HIST, history, prompt->history);
     el_set(prompt->editor, EL_CLIENTDATA, prompt);
-    el_set(prompt->editor, EL_ADDFN, "strata-complete", "completes a word", complete);
+    /* The narrow el_set() would copy these two texts and never free them. */
+    el_wset(prompt->editor, EL_ADDFN, L"strata-complete", L"completes a word", complete);
     el_set(prompt->editor, EL_BIND, "^I", "strata-complete", NULL);
     el_set(prompt->editor, EL_BIND, "^R", "em-inc-search-prev", NULL);
     el_source(prompt->editor, NULL);

@@ -32,12 +32,11 @@ enum {
 #define WITHIN 0.8 /* of what the level holds: the last one */
 #define MEMORY 6   /* times what the last level holds */
 
+/* a: lines from one visit to the next. x: visits, in bytes of lines. */
 static int build_sparse(struct probing *p, const struct string *s, double x)
 {
-    int status = refs_sparse(&p->refs, &p->runner->ground[s->arena], &p->rng, (uint64_t)x,
-                             s->b, BLOCK);
-    p->refs.ramp = s->a; /* what was only prefetched takes room */
-    return status;
+    return refs_sparse(&p->refs, &p->runner->ground[s->arena], &p->rng, (uint64_t)x, s->a,
+                       BLOCK);
 }
 
 /* Bytes that a visit takes up in a level: its line, and what prefetchers bring in with it
@@ -98,10 +97,7 @@ static struct string plan(const struct probing *p, double visits, int level)
         arena = BASE_PAGES;
         skip = skip_of(p, &p->runner->ground[arena], level, visits);
     }
-    return (struct string){.build = build_sparse,
-                           .arena = arena,
-                           .a = level < p->probed->ncaches,
-                           .b = skip};
+    return (struct string){.build = build_sparse, .arena = arena, .a = skip};
 }
 
 /* The most visits for which there is memory. */
@@ -168,7 +164,7 @@ static int measure(struct probing *p, struct point *point, int level)
     if (status)
         return status;
     if (string.arena == BASE_PAGES)
-        cycles = fmax(1, cycles - translation(p, visits, string.b));
+        cycles = fmax(1, cycles - translation(p, visits, string.a));
     return point_add(point, cycles) ? out_of_memory(p) : 0;
 }
 

@@ -300,7 +300,7 @@ static int load(int fd, const char *path, char **bytes, size_t *size,
         return fail(error, STRATA_FAILED, "%s: cannot read: %s", path, strerror(errno));
     *size = (size_t)n;
     /* The process may have gone on between the two looks at its header. */
-    if (*size == header.used)
+    if (*size >= sizeof header && *size == header.used)
         ((struct raw_header *)*bytes)->used = header.used;
     return STRATA_OK;
 }

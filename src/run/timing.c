@@ -71,11 +71,12 @@ static void *warm_up(void *first, const struct refs *refs)
     for (size_t i = 1; refs->ramp && i < RAMP; i++)
         chase(first, refs->n * i / RAMP);
     for (int lap = 0; lap < LAPS; lap++) {
-        double now = timed_chase(&p, part);
+        double now = timed_chase(&p, refs->ramp ? refs->n : part);
         if (now > SAME * before)
             break;
         before = now;
-        p = chase(p, refs->n - part);
+        if (!refs->ramp) /* it has favoured the beginning: whole laps are compared */
+            p = chase(p, refs->n - part);
     }
     return p;
 }

@@ -69,6 +69,21 @@ HOT void displace(struct sim *sim, const struct path *path, uint32_t i, uint64_t
         pass_on(sim, path, i, key);
 }
 
+/* Asks the memory of this computer for the set in which a line will be that level i - 1
+ * casts out to make room for another. */
+HOT void expect_victim(const struct sim *sim, const struct path *path, uint32_t i,
+                       uint64_t virtual, uint64_t physical)
+{
+    const struct level *from = path->level[i - 1], *level = path->level[i];
+    uint64_t key = cache_victim(&from->lines, level_set(from, virtual, physical));
+    if (key == CACHE_NONE)
+        return;
+    uint64_t gone = key << from->shift;
+    bool huge = mapping_find_huge(&sim->mapping, gone);
+    uint64_t to = mapping_physical(&sim->mapping, gone, huge);
+    cache_expect(&level->lines, level_set(level, gone, to));
+}
+
 /* Brings a line that is not in level `from` into it, from the nearest level beyond that
  * has it, or memory; returns that depth, and the key that had to leave `from`. */
 HOT uint32_t bring(struct sim *sim, const struct path *path, uint32_t from,
@@ -80,6 +95,8 @@ HOT uint32_t bring(struct sim *sim, const struct path *path, uint32_t from,
     while (++depth < path->n) {
         struct level *level = path->level[depth];
         sets[depth] = level_set(level, virtual, physical);
+        if (depth > 1 && path->casts[depth - 1])
+            expect_victim(sim, path, depth, virtual, physical);
         uint32_t way = cache_find(&level->lines, sets[depth], virtual >> level->shift);
         if (way == CACHE_NO_WAY)
             continue;
@@ -230,15 +247,13 @@ HOT uint32_t translate(struct sim *sim, const struct path *path, uint64_t addres
 }
 
 /* Looks up a line; returns the depth where it was. Notes where it is now. */
-HOT uint32_t look_up(struct sim *sim, const struct path *path, uint64_t address, bool huge)
+HOT uint32_t look_up(struct sim *sim, const struct path *path, uint64_t address,
+                     uint64_t physical)
 {
-    sim->victim = SIM_NO_LINE;
     if (path->n == 0)
         return 0;
     struct level *level = path->level[0];
-    uint64_t line = address >> level->shift, physical = address;
-    if (path->translated)
-        physical = mapping_physical(&sim->mapping, address, huge);
+    uint64_t line = address >> level->shift;
     uint64_t set = level_set(level, address, physical);
     uint32_t way = cache_find(&level->lines, set, line);
     if (way == CACHE_NO_WAY)
@@ -249,13 +264,22 @@ HOT uint32_t look_up(struct sim *sim, const struct path *path, uint64_t address,
     return 0;
 }
 
+/* Levels beyond the first whose sets the memory of this computer is asked for as soon as
+ * they are known; an access that stays nearer does that for nothing. */
+enum { EXPECTED = 2 };
+
 /* Does an access to one line; returns its end. The next one to it may be quicker. */
 COLD uint32_t access_slowly(struct sim *sim, const struct path *path, uint64_t address)
 {
     bool huge = mapping_is_huge(&sim->mapping, address);
+    uint64_t physical = address;
+    if (path->translated)
+        physical = mapping_physical(&sim->mapping, address, huge);
+    for (uint32_t i = 1; i <= EXPECTED && i < path->n; i++)
+        cache_expect(&path->level[i]->lines, level_set(path->level[i], address, physical));
     uint32_t end = huge * END_HUGE;
     end += translate(sim, path, address, huge) * END_TLB;
-    return end + look_up(sim, path, address, huge);
+    return end + look_up(sim, path, address, physical);
 }
 
 /* As sim_quick(), for an access to one line on a huge page. */
@@ -273,6 +297,7 @@ HOT bool quick_huge(struct sim_quick *quick, uint64_t address)
 /* Does an access to one line that is not quick on a base page; returns its end. */
 HOT uint32_t access_line(struct sim *sim, const struct path *path, uint64_t address)
 {
+    sim->victim = SIM_NO_LINE;
     return quick_huge(path->quick, address) ? END_HUGE : access_slowly(sim, path, address);
 }
 
@@ -291,11 +316,11 @@ COLD void access_lines(struct sim *sim, struct path *path, uint64_t address, uin
                        struct sim_result *result)
 {
     uint64_t first = address >> path->grain;
-    uint32_t end = access_slowly(sim, path, address);
+    uint32_t end = access_line(sim, path, address);
     uint32_t cycles = path->results[end].cycles;
     uint64_t victim = sim->victim;
     for (uint64_t i = 1; i <= more; i++) {
-        uint32_t next = access_slowly(sim, path, (first + i) << path->grain);
+        uint32_t next = access_line(sim, path, (first + i) << path->grain);
         if (path->results[next].cycles > cycles)
             cycles = path->results[next].cycles;
         if (victim == SIM_NO_LINE)
@@ -310,46 +335,38 @@ COLD void access_lines(struct sim *sim, struct path *path, uint64_t address, uin
     result->victim = victim;
 }
 
-void sim_access(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op,
-                enum strata_types type, struct sim_result *result)
+/* An access that is not quick. */
+COLD void access_otherwise(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op,
+                           enum strata_types type, struct sim_result *result)
 {
     struct path *path = sim->path[op][type];
-    if (__builtin_expect(sim_quick(path->quick, address, size), 1)) {
-        sim->hits[op][type]++;
-        *result = path->results[0];
-        return;
-    }
     uint64_t first = address >> path->grain, last = (address + size - 1) >> path->grain;
     sim->counts.accesses[op]++;
-    if (__builtin_expect(first != last, 0)) {
+    if (first != last) {
         /* beyond the end of the address space is its beginning */
         uint64_t more = (last - first) & UINT64_MAX >> path->grain;
         access_lines(sim, path, address, more, result);
         return;
     }
-    sim->victim = SIM_NO_LINE;
     uint32_t end = access_line(sim, path, address);
     path->ends[end]++;
     *result = path->results[end];
     result->victim = sim->victim;
 }
 
-enum { PIECE = 16 }; /* loads of a chase: enough to have several memory accesses at once */
-
-/* Asks the memory of this computer for the set in which a line will be that level i - 1
- * casts out to make room for another. */
-HOT void expect_victim(const struct sim *sim, const struct path *path, uint32_t i,
-                       uint64_t virtual, uint64_t physical)
+void sim_access(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op,
+                enum strata_types type, struct sim_result *result)
 {
-    const struct level *from = path->level[i - 1], *level = path->level[i];
-    uint64_t key = cache_victim(&from->lines, level_set(from, virtual, physical));
-    if (key == CACHE_NONE)
+    struct sim_quick *quick = sim->path[op][type]->quick;
+    if (__builtin_expect(!sim_quick(quick, address, size), 0)) {
+        access_otherwise(sim, address, size, op, type, result);
         return;
-    uint64_t gone = key << from->shift;
-    bool huge = mapping_find_huge(&sim->mapping, gone);
-    uint64_t to = mapping_physical(&sim->mapping, gone, huge);
-    cache_expect(&level->lines, level_set(level, gone, to));
+    }
+    sim->hits[op][type]++;
+    *result = *quick->result;
 }
+
+enum { PIECE = 16 }; /* loads of a chase: enough to have several memory accesses at once */
 
 /* Asks it for the sets of a piece of a chase in all levels from the third on: their
  * directories are larger than the near caches of this computer. */

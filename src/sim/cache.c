@@ -112,6 +112,7 @@ int cache_init(struct cache *cache, const struct cache_shape *shape,
         .policy = policy,
         .plain = !policy->victim && !large && !(shape->occupied > 0) && !shape->near,
         .oldest = (uint8_t)(4 * (shape->ways - 1)),
+        .stamped = !large && shape->near && policy->promotes,
         .touch = touch_of(policy, large || shape->near),
         .clock = shape->clock ? shape->clock : &cache->ticks,
     };
@@ -182,6 +183,7 @@ void cache_seed(struct cache *cache, uint64_t seed)
     cache->rng.state = seed;
 }
 
+/* The way with the oldest stamp; no branch on that, because it is random. */
 static uint32_t oldest_stamp(const uint64_t *stamps, uint32_t ways)
 {
     uint32_t way = 0;
@@ -194,12 +196,24 @@ static uint32_t oldest_stamp(const uint64_t *stamps, uint32_t ways)
     return way;
 }
 
+/* As fill_small(), where the oldest stamp says which way goes. */
+static uint64_t fill_stamped(struct cache *cache, uint64_t set, uint64_t key)
+{
+    struct cache_head *head = cache_head(cache, set);
+    uint64_t *stamps = head->keys + cache->ways;
+    uint32_t way = oldest_stamp(stamps, cache->ways);
+    uint64_t gone = head->keys[way];
+    head->keys[way] = key;
+    head->marks[way] = cache_mark(key);
+    stamps[way] = ++*cache->clock;
+    cache->filled = way;
+    return gone;
+}
+
 /* Ways that hold nothing are the oldest of a small set. */
 static uint32_t way_to_fill(struct cache *cache, uint64_t set,
                             const struct cache_head *head)
 {
-    if (cache->touch == TOUCH_STAMP && cache->policy->promotes)
-        return oldest_stamp(head->keys + cache->ways, cache->ways);
     uint32_t way = order_oldest(head->order, cache_room(cache, set));
     if (cache->policy->victim && head->keys[way] != CACHE_NONE)
         way = cache->policy->victim(cache, set);
@@ -224,8 +238,9 @@ static uint64_t fill_small(struct cache *cache, uint64_t set, uint64_t key)
 
 uint64_t cache_fill_otherwise(struct cache *cache, uint64_t set, uint64_t key)
 {
-    uint64_t gone =
-        cache->large ? large_fill(cache, set, key) : fill_small(cache, set, key);
+    uint64_t gone = cache->stamped ? fill_stamped(cache, set, key)
+                    : cache->large ? large_fill(cache, set, key)
+                                   : fill_small(cache, set, key);
     forget(cache, gone);
     return gone;
 }
@@ -235,7 +250,7 @@ static void vacate_small(struct cache *cache, uint64_t set, uint32_t way)
     struct cache_head *head = cache_head(cache, set);
     head->keys[way] = CACHE_NONE;
     head->order = order_demote(head->order, way, cache_room(cache, set));
-    if (cache->touch == TOUCH_STAMP && cache->policy->promotes)
+    if (cache->stamped)
         head->keys[cache->ways + way] = 0;
 }
 

@@ -84,6 +84,7 @@ struct cache {
     uint32_t every; /* a bit for each way of a small set */
     bool large;
     bool plain;      /* small, the oldest way goes, none are occupied, and not near */
+    bool stamped;    /* small, and the oldest stamp goes */
     uint8_t touch;   /* enum cache_touch */
     uint8_t oldest;  /* plain: the bit where the oldest way stands in the order */
     uint32_t filled; /* the way that was filled last, unless plain */
@@ -307,8 +308,9 @@ CACHE_HOT void cache_expect(const struct cache *cache, uint64_t set)
     if (cache->large)
         return;
     const char *head = (const char *)cache_head(cache, set);
-    for (uint64_t at = 0; at < cache->stride; at += 64)
-        __builtin_prefetch(head + at, 1);
+    __builtin_prefetch(head, 1);
+    __builtin_prefetch(head + 64, 1);
+    __builtin_prefetch(head + 128, 1);
 }
 
 #endif

@@ -82,8 +82,7 @@ uint32_t cache_find_large(const struct cache *cache, uint64_t set, uint64_t key)
     return node == CACHE_NO_NODE ? CACHE_NO_WAY : node - (uint32_t)set * cache->ways;
 }
 
-/* Sorts ways by stamp. By Shell's method: short, in place, and fast on what is mostly in
- * order, as the last list is where ways were filled in turn. */
+/* Sorts ways by stamp, by Shell's method: short, in place, and needs no luck. */
 static void sort_by_age(uint32_t *ways, uint32_t n, const uint64_t *stamps)
 {
     static const uint32_t gaps[] = {3905, 1750, 701, 301, 132, 57, 23, 10, 4, 1};
@@ -97,16 +96,42 @@ static void sort_by_age(uint32_t *ways, uint32_t n, const uint64_t *stamps)
         }
 }
 
+/* Makes a list by age from the last one. Ways that were filled in turn are still in order;
+ * only those that were visited since have to be sorted, and merged with the rest. No way is
+ * a spare, so there is room for them. */
+static void list_by_age(struct cache *cache, uint64_t set)
+{
+    uint32_t *ages = cache->ages + set * cache->ways, n = cache_room(cache, set), kept = n;
+    uint32_t *moved = cache->spares + set * cache->ways, nmoved = 0;
+    const uint64_t *stamps = cache->stamps + set * cache->ways;
+    uint64_t before = UINT64_MAX;
+    for (uint32_t i = n; i-- > 0;) {
+        uint32_t way = ages[i];
+        if (stamps[way] < before) {
+            before = stamps[way];
+            ages[--kept] = way;
+        } else {
+            moved[nmoved++] = way;
+        }
+    }
+    sort_by_age(moved, nmoved, stamps);
+    for (uint32_t at = 0, i = 0; i < nmoved; at++) {
+        bool first = kept == n || stamps[moved[i]] < stamps[ages[kept]];
+        ages[at] = first ? moved[i++] : ages[kept++];
+    }
+}
+
 /* The oldest way of a set in which all hold something. */
 static uint32_t oldest_way(struct cache *cache, uint64_t set)
 {
     struct cache_list *list = &cache->lists[set];
-    uint32_t *ages = cache->ages + set * cache->ways, room = cache_room(cache, set);
+    const uint32_t *ages = cache->ages + set * cache->ways;
     const uint64_t *stamps = cache->stamps + set * cache->ways;
+    uint32_t room = cache_room(cache, set);
     while (list->next < room && stamps[ages[list->next]] > list->made)
         list->next++;
     if (list->next == room) {
-        sort_by_age(ages, room, stamps);
+        list_by_age(cache, set);
         list->made = *cache->clock;
         list->next = 0;
     }

@@ -64,8 +64,8 @@
 
 /* All powers of two. */
 enum {
-    SIM_QUICK_LINES = 1024,
-    SIM_QUICK_PAGES = 256,
+    SIM_QUICK_LINES = 4096,
+    SIM_QUICK_PAGES = 1024,
     SIM_QUICK_HUGE = 64,
     SIM_QUICK_TRAILS = 64
 };

@@ -208,9 +208,9 @@ check 'and a profile is written' is_profile end.strata
 begin sh -c ': >running; while [ ! -e finish ]; do sleep 0.05; done'
 folder=$(cat "$work/bin/folder")
 toggles() {
-    kill -USR1 $pid
+    kill -USR1 "$pid"
     tries=0
-    until [ "$(cat "$folder/command" 2>/dev/null)" = "$1" ] || [ $tries -ge 500 ]; do
+    until [ "$(cat "$folder/command" 2>/dev/null)" = "$1" ] || [ "$tries" -ge 500 ]; do
         sleep 0.02
         tries=$((tries + 1))
     done
