@@ -158,7 +158,7 @@ $(vg_tool): $(vg_obj)
 
 # Tests
 
-test: $(BUILD)/strata $(tests) $(examples)
+test: $(BUILD)/strata $(tests) $(examples) valgrind
 	@BUILD=$(BUILD) scripts/run-tests $(tests) $(cli_tests)
 
 # Writes the expected output of the command line tests anew; look at the difference.
@@ -230,7 +230,21 @@ fuzz:
 
 # Benchmarks, one after the other: two at once would disturb each other.
 
-bench: $(benches) $(BUILD)/strata
+bench_programs := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/programs/*.c)) \
+                  $(patsubst bench/%.f90,$(BUILD)/bench/%,$(wildcard bench/programs/*.f90))
+
+# What the benchmarks record: as a user would build it, without strata.
+$(BUILD)/bench/programs/%: bench/programs/%.c
+	@mkdir -p $(@D)
+	$(SAY) "CC    $<"
+	$(Q)$(CC) -std=c17 -O2 -g $< -o $@ -lm
+
+$(BUILD)/bench/programs/%: bench/programs/%.f90
+	@mkdir -p $(@D)
+	$(SAY) "FC    $<"
+	$(Q)gfortran -O2 -g -J$(@D) $< -o $@
+
+bench: $(benches) $(bench_programs) $(BUILD)/strata valgrind
 	@for b in $(benches); do echo "== $$b"; $$b || exit 1; done
 
 table: $(BUILD)/bench/table

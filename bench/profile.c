@@ -13,11 +13,27 @@
 
 enum { OBJECTS = 3000, SITES = 20000, FUNCTIONS = 2000, FILES = 300 };
 
-static double now(void)
+struct times {
+    double wall, processor; /* seconds */
+};
+
+static double seconds(clockid_t clock)
 {
     struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
+    clock_gettime(clock, &at);
     return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
+}
+
+static struct times now(void)
+{
+    return (struct times){seconds(CLOCK_MONOTONIC), seconds(CLOCK_PROCESS_CPUTIME_ID)};
+}
+
+static void print_since(const char *what, struct times start)
+{
+    struct times end = now();
+    printf("  %-10s %6.3f s, %6.3f s of processor time\n", what, end.wall - start.wall,
+           end.processor - start.processor);
 }
 
 static void build(struct raw_builder *builder, uint32_t cells)
@@ -46,12 +62,12 @@ static int show(const struct profile *profile, const char *name)
     struct view_query query = {.view = name, .pid = -1, .top = 20};
     struct view view;
     struct strata_error error;
-    double start = now();
+    struct times start = now();
     if (view_make(profile, &query, &view, &error)) {
         fprintf(stderr, "%s\n", error.text);
         return 1;
     }
-    printf("  %-10s %6.3f s\n", name, now() - start);
+    print_since(name, start);
     view_release(&view);
     return 0;
 }
@@ -61,13 +77,13 @@ static int read_back(const char *path)
     static const char *const views[] = {"totals", "objects", "functions", "lines", "sizes"};
     struct profile *profile;
     struct strata_error error;
-    double start = now();
+    struct times start = now();
     int bad = profile_open(path, &profile, &error);
     if (bad) {
         fprintf(stderr, "%s\n", error.text);
         return 1;
     }
-    printf("  %-10s %6.3f s\n", "open", now() - start);
+    print_since("open", start);
     for (size_t i = 0; i < sizeof views / sizeof *views && !bad; i++)
         bad = show(profile, views[i]);
     profile_close(profile);
@@ -88,13 +104,14 @@ int main(int argc, char **argv)
     build(&builder, (uint32_t)cells);
     raw_save(&builder, raw);
     raw_discard(&builder);
-    double start = now();
+    struct times start = now();
     int bad = profile_write(path, &provenance, raws, 1, &summary, &error);
-    if (bad)
+    if (bad) {
         fprintf(stderr, "%s\n", error.text);
-    else
-        printf("%zu cells, %.1f MB\n  %-10s %6.3f s\n", summary.cells,
-               (double)summary.bytes / 1e6, "write", now() - start);
+    } else {
+        printf("%zu cells, %.1f MB\n", summary.cells, (double)summary.bytes / 1e6);
+        print_since("write", start);
+    }
     bad = bad || read_back(path);
     unlink(raw);
     unlink(path);

@@ -226,6 +226,23 @@ static void compare_all(struct blocks *blocks, const struct model *model)
         compare_at(blocks, model, at);
 }
 
+static void remove_first(struct blocks *blocks, struct model *model, struct rng *rng)
+{
+    uint64_t start = BASE + rng_below(rng, SPAN), end = start + random_size(rng);
+    uint64_t slot = (start - BASE) / GRANULE;
+    while (slot < SPAN / GRANULE &&
+           (!model->at[slot].live || model->at[slot].block.start < start))
+        slot++;
+    bool there = slot < SPAN / GRANULE && model->at[slot].block.start < end;
+    struct block gone;
+    assert_int_equal(blocks_remove_first(blocks, start, end, &gone), there);
+    if (!there)
+        return;
+    assert_int_equal(gone.start, model->at[slot].block.start);
+    assert_int_equal(gone.owner, model->at[slot].block.owner);
+    model_remove(model, slot);
+}
+
 /* One random step; `failing` of 10 additions run out of memory at some point. */
 static void step(struct blocks *blocks, struct model *model, struct memory *memory,
                  struct rng *rng, uint32_t number, uint32_t failing)
@@ -233,6 +250,10 @@ static void step(struct blocks *blocks, struct model *model, struct memory *memo
     uint64_t start = BASE + rng_below(rng, SPAN / 8) * 8;
     uint64_t slot = (start - BASE) / GRANULE;
     struct block gone;
+    if (rng_below(rng, 8) == 0) {
+        remove_first(blocks, model, rng);
+        return;
+    }
     if (rng_below(rng, 3) == 0) {
         bool there = model->at[slot].live && model->at[slot].block.start == start;
         assert_int_equal(blocks_remove(blocks, start, &gone), there);

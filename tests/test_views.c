@@ -2,7 +2,9 @@
  *
  * Views of the sample profile, whose every number is known: rows and their order, what is
  * selected, shares, estimates, and how they look as text, CSV and JSON. */
+#include "core/rng.h"
 #include "profile/profile.h"
+#include "profile/sql.h"
 #include "report/callgrind.h"
 #include "report/view_report.h"
 #include "test_raw_fixture.h"
@@ -40,7 +42,7 @@ static struct profile *make_profile(uint32_t collect, bool child)
         profile_open(paths[2], &profile, &error))
         fail_msg("%s", error.text);
     for (int i = 0; i < 3; i++)
-        unlink(paths[i]);
+        unlink(paths[i]); /* it stays open */
     rmdir(folder);
     return profile;
 }
@@ -189,6 +191,11 @@ static void test_totals(void **state)
     is_text(&view.rows, 3, "name", "L2 TLB");
     assert_false(value_of(&view.rows, 3, "evictions")->known);
     is_count(&view.totals, 0, "events", 1005000);
+    assert_int_equal(view.processes.nrows, 2);
+    assert_false(value_of(&view.processes, 0, "parent")->known);
+    is_count(&view.processes, 1, "parent", 4000);
+    is_text(&view.processes, 1, "end", "signalled");
+    is_count(&view.processes, 1, "status", 9);
     view_release(&view);
 }
 
@@ -276,7 +283,8 @@ static void test_refused(void **state)
             "no object x");
     refused(profile, (struct view_query){.view = "objects", .function = "x", .pid = -1},
             "no function x");
-    refused(profile, (struct view_query){.view = "objects", .pid = 1}, "no process 1");
+    refused(profile, (struct view_query){.view = "objects", .pid = 1},
+            "no process 1 in this profile, which has 4000, 4001");
     refused(profile, (struct view_query){.view = "totals", .object = "Exc", .pid = -1},
             "leave --object out");
 }
@@ -321,6 +329,42 @@ static int text_width;
 static void print_text(FILE *out, const struct view *view)
 {
     view_text(out, view, false, text_width);
+}
+
+/* A process that was killed before its first miss. */
+static void test_empty(void **state)
+{
+    (void)state;
+    static const struct profile_provenance provenance = {.seconds = -1};
+    static const char *const views[] = {"totals", "objects", "functions", "lines", "sizes"};
+    char raw[] = "/tmp/strata-test-views-XXXXXX", path[64];
+    const char *raws[] = {raw};
+    struct raw_builder builder;
+    struct profile_summary summary;
+    struct strata_error error;
+    struct profile *profile;
+    close(mkstemp(raw));
+    snprintf(path, sizeof path, "%s.strata", raw);
+    raw_begin(&builder, RAW_EXACT);
+    raw_header_of(&builder)->end = RAW_RUNNING;
+    raw_save(&builder, raw);
+    raw_discard(&builder);
+    assert_int_equal(profile_write(path, &provenance, raws, 1, &summary, &error), 0);
+    assert_int_equal(summary.objects + summary.cells, 0);
+    assert_int_equal(profile_open(path, &profile, &error), 0);
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+        struct view view = make(profile, (struct view_query){.view = views[i]});
+        is_count(&view.totals, 0, "misses", 0);
+        assert_false(value_of(&view.totals, 0, "latency_per_event")->known);
+        text_width = 80;
+        char *text = printed(&view, print_text);
+        assert_non_null(strstr(text, ": no events\n"));
+        free(text);
+        view_release(&view);
+    }
+    profile_close(profile);
+    unlink(raw);
+    unlink(path);
 }
 
 static size_t widest(const char *text)
@@ -448,6 +492,59 @@ static void test_callgrind(void **state)
     free(text);
 }
 
+/* Any bytes changed: refused or shown, never a crash. */
+
+static void look_at_all(const struct profile *profile)
+{
+    static const char *const views[] = {"totals", "objects", "functions", "lines", "sizes"};
+    struct strata_error error = {0};
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+        struct view_query query = {.view = views[i], .pid = -1, .top = 2};
+        struct view view;
+        text_width = 80;
+        if (view_make(profile, &query, &view, &error))
+            continue;
+        free(printed(&view, print_text));
+        free(printed(&view, view_csv));
+        json_decref(view_json(&view));
+        view_release(&view);
+    }
+    FILE *out = fopen("/dev/null", "w");
+    assert_non_null(out);
+    callgrind_export(out, profile, &error);
+    fclose(out);
+}
+
+static void test_flipped(void **state)
+{
+    struct profile *whole = *state, *profile;
+    char path[] = "/tmp/strata-test-views-XXXXXX";
+    int fd = mkstemp(path), opened = 0;
+    struct rng rng = {20};
+    sqlite3_int64 size;
+    unsigned char *bytes = sqlite3_serialize(whole->db, "main", &size, 0);
+    assert_true(fd >= 0 && bytes);
+    for (int i = 0; i < 200; i++) {
+        size_t at = (size_t)rng_below(&rng, (uint64_t)size);
+        unsigned char before = bytes[at];
+        struct strata_error error = {0};
+        bytes[at] = (unsigned char)rng_next(&rng);
+        assert_int_equal(pwrite(fd, bytes, (size_t)size, 0), size);
+        bytes[at] = before;
+        int status = profile_open(path, &profile, &error);
+        assert_true(status == STRATA_OK || status == STRATA_BAD_INPUT);
+        if (status)
+            continue;
+        opened++;
+        look_at_all(profile);
+        profile_close(profile);
+    }
+    assert_true(opened > 0 && opened < 200);
+    sqlite3_free(bytes);
+    close(fd);
+    unlink(path);
+}
+
 static int set_up(void **state)
 {
     *state = make_profile(RAW_EXACT, true);
@@ -470,7 +567,8 @@ int main(void)
         cmocka_unit_test(test_refused),   cmocka_unit_test(test_names),
         cmocka_unit_test(test_widths),    cmocka_unit_test(test_text),
         cmocka_unit_test(test_csv),       cmocka_unit_test(test_json),
-        cmocka_unit_test(test_callgrind),
+        cmocka_unit_test(test_empty),     cmocka_unit_test(test_callgrind),
+        cmocka_unit_test(test_flipped),
     };
     setlocale(LC_ALL, "C");
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -204,6 +204,7 @@ static void before_options(void)
     VG_(needs_superblock_discards)(on_discard);
     VG_(track_new_mem_mmap)(on_map);
     VG_(track_new_mem_startup)(on_map);
+    VG_(track_die_mem_munmap)(variables_unmapped);
     VG_(track_pre_thread_first_insn)(on_thread_start);
     VG_(track_pre_thread_ll_exit)(on_thread_end);
     VG_(track_start_client_code)(on_run);

@@ -106,13 +106,23 @@ void object_add(Addr start, SizeT size, uint32_t bucket)
     add_to(heap, start, size, bucket);
 }
 
-void object_remove(Addr start)
+/* Names of a block's parts go with it. */
+static void remove_names(Addr start, Addr end)
 {
     struct block gone;
+    while (blocks_remove_first(named, start, end, &gone)) {
+        note_gone(&gone);
+        start = gone.start + 1;
+    }
+}
+
+void object_remove(Addr start)
+{
+    struct block gone = {.size = 1};
     if (blocks_remove(heap, start, &gone))
         note_gone(&gone);
-    if (any_named && blocks_remove(named, start, &gone))
-        note_gone(&gone);
+    if (any_named)
+        remove_names(start, start + gone.size);
 }
 
 void object_name(Addr start, SizeT size, const HChar *name)

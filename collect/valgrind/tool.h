@@ -194,6 +194,8 @@ void heap_switch(ThreadId tid);
 
 /* Modules came. */
 void variables_changed(void);
+/* What was mapped there is not any more; it may have been a module. */
+void variables_unmapped(Addr start, SizeT size);
 /* The variable that holds an address. If there is none, returns false and gives the gap
  * between variables around it. */
 bool variable_find(Addr address, struct object *object);

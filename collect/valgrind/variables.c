@@ -17,6 +17,7 @@ struct module {
     PtrdiffT bias;
     Addr text;
     bool read;
+    bool gone; /* it was closed; another one may be in its place */
 };
 
 static struct variable *variables; /* by address */
@@ -29,14 +30,60 @@ static UInt calls; /* of `strata symbols` */
 void variables_changed(void)
 {
     changed = true;
+    object_age++;
 }
 
-static bool is_known(Addr text)
+void variables_unmapped(Addr start, SizeT size)
 {
     for (UInt i = 0; i < nmodules; i++)
-        if (modules[i].text == text)
+        if (!modules[i].gone && modules[i].text - start < size)
+            variables_changed();
+}
+
+static bool is_same(const struct module *module, const DebugInfo *info)
+{
+    const HChar *path = VG_(DebugInfo_get_filename)(info);
+    return VG_(DebugInfo_get_text_avma)(info) == module->text && path &&
+           VG_(strcmp)(path, module->path) == 0;
+}
+
+static bool is_known(const DebugInfo *info)
+{
+    for (UInt i = 0; i < nmodules; i++)
+        if (!modules[i].gone && is_same(&modules[i], info))
             return true;
     return false;
+}
+
+static bool is_there(const struct module *module)
+{
+    const DebugInfo *at = VG_(next_DebugInfo)(NULL);
+    while (at && !is_same(module, at))
+        at = VG_(next_DebugInfo)(at);
+    return at != NULL;
+}
+
+static void drop_variable(const struct variable *variable)
+{
+    if (variable->bucket == RAW_NONE)
+        return;
+    struct raw_bucket *bucket = raw_bucket_at(variable->bucket);
+    *raw_lives_at(variable->bucket) = (struct raw_lives){0, 0};
+    bucket->live = bucket->live_bytes = 0;
+}
+
+/* Forgets the variables of modules that went. */
+static void drop_modules(void)
+{
+    UInt kept = 0;
+    for (UInt i = 0; i < nmodules; i++)
+        modules[i].gone = modules[i].gone || !is_there(&modules[i]);
+    for (UInt i = 0; i < nvariables; i++)
+        if (modules[variables[i].module].gone)
+            drop_variable(&variables[i]);
+        else
+            variables[kept++] = variables[i];
+    nvariables = kept;
 }
 
 /* Notes the modules that came; returns whether any did. */
@@ -47,7 +94,7 @@ static bool find_modules(void)
          at = VG_(next_DebugInfo)(at)) {
         Addr text = VG_(DebugInfo_get_text_avma)(at);
         const HChar *path = VG_(DebugInfo_get_filename)(at);
-        if (text == 0 || !path || is_known(text))
+        if (text == 0 || !path || is_known(at))
             continue;
         if (nmodules == modules_room) {
             modules_room = modules_room ? 2 * modules_room : 16;
@@ -214,6 +261,7 @@ static void read_new_modules(void)
     UInt first = nmodules;
     changed = false;
     object_age++;
+    drop_modules();
     if (tool.strata && find_modules())
         read_symbols(first);
 }

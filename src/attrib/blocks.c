@@ -291,6 +291,38 @@ bool blocks_remove(struct blocks *blocks, uint64_t start, struct block *removed)
     return true;
 }
 
+/* The first block of a page that begins at or after an address of it. */
+static uint32_t first_start(const struct blocks *blocks, const struct page *page,
+                            uint64_t address)
+{
+    uint32_t granule = granule_of(address), word = granule / 64;
+    uint64_t bits = page->starts[word] & UINT64_MAX << granule % 64;
+    for (;;) {
+        for (; bits; bits &= bits - 1) {
+            uint32_t number = page->block[word * 64 + (uint32_t)__builtin_ctzll(bits)];
+            if (entry_at(blocks, number)->block.start >= address)
+                return number;
+        }
+        if (++word == WORDS)
+            return NOBODY;
+        bits = page->starts[word];
+    }
+}
+
+bool blocks_remove_first(struct blocks *blocks, uint64_t start, uint64_t end,
+                         struct block *removed)
+{
+    for (uint64_t at = start; at < end; at = next_page(at)) {
+        const struct page *page = find_page(blocks, at);
+        uint32_t number = page ? first_start(blocks, page, at) : NOBODY;
+        if (number == NOBODY)
+            continue;
+        uint64_t found = entry_at(blocks, number)->block.start;
+        return found < end && blocks_remove(blocks, found, removed);
+    }
+    return false;
+}
+
 /* The last block of a page that begins at or before an address. */
 static uint32_t last_start(const struct blocks *blocks, const struct page *page,
                            uint64_t address)

@@ -6,7 +6,7 @@
  * begins there: the block that holds an address begins at the last bit before it, or it
  * came in from an earlier page. So adding, removing and finding take a time that does not
  * depend on the number of blocks; a large block costs one word a page. The price is memory:
- * about a kilobyte for each page in which blocks begin, and 24 bytes a block.
+ * about a kilobyte for each page in which blocks begin, and 32 bytes a block.
  *
  * Two blocks do not begin within the same 16 bytes; the later one replaces the earlier.
  * Where blocks overlap, the one that was added last has the pages that it enters from
@@ -38,6 +38,11 @@ int blocks_add(struct blocks *blocks, uint64_t start, uint64_t size, uint32_t ow
 
 /* Takes out the block that begins there and copies it to *removed; false: there is none. */
 bool blocks_remove(struct blocks *blocks, uint64_t start, struct block *removed);
+
+/* Takes out the first block that begins in [start, end) and copies it to *removed; false:
+ * there is none. */
+bool blocks_remove_first(struct blocks *blocks, uint64_t start, uint64_t end,
+                         struct block *removed);
 
 /* The block that holds a byte, or NULL; valid until the next call that changes blocks. */
 const struct block *blocks_find(struct blocks *blocks, uint64_t address);

@@ -65,7 +65,8 @@ static void print_argument_words(const char *argument)
 
 static bool is_path(const char *argument)
 {
-    return argument && strcmp(argument, "FILE") == 0;
+    return argument &&
+           (strcmp(argument, "FILE") == 0 || strcmp(argument, "PROGRAM...") == 0);
 }
 
 static void bash_arguments(const struct command *command)

@@ -103,6 +103,18 @@ static double half_rise(const struct curve *curve, const struct levels *levels, 
     return curve->x[at];
 }
 
+/* The last footprint of plateau i: the last one at its height, or one before. A cache with
+ * random replacement that is a little too small misses a little: such a point is still
+ * nearer to this level than to the next. */
+static double end_of(const struct curve *curve, const struct plateau *plateau)
+{
+    size_t last = plateau->last, middle = (plateau->first + last) / 2;
+    if (last > middle && log2(curve->x[last] / curve->x[last - 1]) < 2.0 / PER_OCTAVE &&
+        log2(curve->y[last] / curve->y[middle]) > LEAST_RISE / 2)
+        last--;
+    return curve->x[last];
+}
+
 struct edge {
     double effective, half; /* bytes */
 };
@@ -120,7 +132,7 @@ static size_t find_edges(const struct series *series, struct rng *half, size_t m
         !find_most_levels(curve.x, curve.y, curve.n, most, levels, found)) {
         count = levels->n;
         for (size_t i = 0; i + 1 < count; i++) {
-            edges[i].effective = curve.x[levels->plateau[i].last];
+            edges[i].effective = end_of(&curve, &levels->plateau[i]);
             edges[i].half = half_rise(&curve, levels, i);
         }
     }

@@ -30,7 +30,8 @@ enum {
 
 #define BEYOND 1.6 /* times what the level before holds: the first footprint */
 #define WITHIN 0.8 /* of what the level holds: the last one */
-#define MEMORY 6   /* times what the last level holds */
+#define LEFT   0.03 /* of the time, that may be off where trials agree */
+#define MEMORY 6    /* times what the last level holds */
 
 /* a: lines from one visit to the next. x: visits, in bytes of lines. */
 static int build_sparse(struct probing *p, const struct string *s, double x)
@@ -225,7 +226,7 @@ static size_t flattest(const struct view *view)
 }
 
 /* The value at the flattest point, in an interval that holds the neighbours; to half a
- * cycle, because latencies are whole ones. */
+ * cycle, because latencies are whole ones, and to what rings leave behind. */
 static struct strata_value conclude(const struct view *view, size_t at)
 {
     struct strata_value value = view->cycles[at];
@@ -236,8 +237,9 @@ static struct strata_value conclude(const struct view *view, size_t at)
         wrong *= 1 - view->cycles[i].confidence;
     }
     value.confidence = 1 - wrong;
-    value.low = fmin(value.low, value.value - 0.5);
-    value.high = fmax(value.high, value.value + 0.5);
+    double least = fmax(0.5, LEFT * value.value);
+    value.low = fmin(value.low, value.value - least);
+    value.high = fmax(value.high, value.value + least);
     return value;
 }
 

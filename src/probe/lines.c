@@ -28,6 +28,7 @@ enum {
     GUESS = 64, /* bytes: where the first cache's line is not known */
     BLOCK = 8,  /* pages */
     PAIRS = 5,  /* of visits, at each distance */
+    SPACING = 8,
 };
 
 enum direction { FORWARDS, BACKWARDS };
@@ -39,20 +40,33 @@ static int build_line(struct probing *p, const struct string *s, double x)
                      BLOCK);
 }
 
-/* a: chunks, b: whether both ends are visited. x: the distance. */
-static int build_pair(struct probing *p, const struct string *s, double x)
+/* From one pair to the next, in distances: a prefetcher that saw the second visit go on from
+ * the first brings in what follows, and that must not be wanted. */
+static uint64_t pair_spacing(const struct probing *p, double d)
 {
-    return refs_pair(&p->refs, &p->runner->ground[s->arena], &p->rng, s->a, (uint64_t)x,
-                     s->b);
+    return SPACING * d <= (double)p->runner->ground[BASE_PAGES].page ? SPACING : 2;
 }
 
-/* The same from the middle of each chunk back to its start. */
+/* Pairs at the beginnings of larger chunks. a: how many if they lay side by side; as they
+ * do not, only some of the sets are used, and fewer fill them. b: whether both ends are
+ * visited. x: the distance. */
+static int build_pair(struct probing *p, const struct string *s, double x)
+{
+    uint64_t d = (uint64_t)x, spacing = pair_spacing(p, x);
+    int status = refs_pair(&p->refs, &p->runner->ground[s->arena], &p->rng,
+                           s->a * 2 / spacing + 1, d * spacing / 2, s->b);
+    for (size_t i = 1; s->b && !status && i < p->refs.n; i += 2)
+        p->refs.at[i] = p->refs.at[i - 1] + d;
+    return status;
+}
+
+/* The same from the second place back to the first. */
 static int build_pair_back(struct probing *p, const struct string *s, double x)
 {
     int status = build_pair(p, s, x);
     uint64_t *at = p->refs.at, d = (uint64_t)x;
-    for (size_t i = 0; i < p->refs.n; i++)
-        at[i] += s->b && i % 2 ? -d : d;
+    for (size_t i = 0; !status && i < p->refs.n; i++)
+        at[i] = s->b && i % 2 ? at[i] - d : at[i] + d;
     return status;
 }
 

@@ -176,6 +176,9 @@ static int read_settings(struct profile *profile, struct strata_error *error)
 
 static int check_profile(struct profile *profile, struct strata_error *error)
 {
+    /* The file may be from anywhere: its views and defaults are to do nothing but read. */
+    sqlite3_db_config(profile->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(profile->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     int (*const steps[])(const struct profile *, struct strata_error *) = {check_version,
                                                                            check_pages};
     int status = STRATA_OK;

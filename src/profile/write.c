@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,6 +175,15 @@ static struct sql_value start_text(int64_t start, char *text, size_t size)
     return sql_text(text);
 }
 
+/* SQLite's numbers have a sign: the upper half of them is a text. */
+static struct sql_value number_text(uint64_t number, char *text, size_t size)
+{
+    if (number <= INT64_MAX)
+        return sql_int(number);
+    snprintf(text, size, "%" PRIu64, number);
+    return sql_text(text);
+}
+
 /* What is not known has no row. */
 static int put_meta(sqlite3_stmt *statement, const char *key, struct sql_value value)
 {
@@ -202,7 +212,7 @@ static int put_provenance(const struct writing *writing, const char *machine,
     bool sampled = header->collect & RAW_SAMPLED;
     bool ended = from->end == RAW_EXITED || from->end == RAW_SIGNALLED;
     struct sql_value none = sql_text(NULL);
-    char start[32];
+    char start[32], seed[24];
     const struct {
         const char *key;
         struct sql_value value;
@@ -226,7 +236,7 @@ static int put_provenance(const struct writing *writing, const char *machine,
         {"period", sampled ? sql_int(header->period) : none},
         {"event_level", sampled ? sql_int(header->event_level) : none},
         {"interrupt_cycles", sampled ? sql_int(header->interrupt_cycles) : none},
-        {"seed", sql_int(header->seed)},
+        {"seed", number_text(header->seed, seed, sizeof seed)},
         {"fetches", sql_int(header->fetches != 0)},
         {"branches", sql_int(header->branches != 0)},
         {"stack_frames", sql_int(header->stack_frames != 0)},

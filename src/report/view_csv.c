@@ -28,7 +28,7 @@ static void print_value(FILE *out, const struct value *value, enum column_type t
         return;
     if (type == COLUMN_TEXT)
         print_text(out, value->text);
-    else if (type == COLUMN_COUNT)
+    else if (type == COLUMN_COUNT || type == COLUMN_ID)
         fprintf(out, "%" PRIu64, value->count);
     else
         fprintf(out, "%.10g", value->number);

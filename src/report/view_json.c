@@ -26,7 +26,7 @@ static json_t *value_json(const struct value *value, enum column_type type)
         return json_null();
     if (type == COLUMN_TEXT)
         return text_json(value->text);
-    if (type == COLUMN_COUNT)
+    if (type == COLUMN_COUNT || type == COLUMN_ID)
         return json_integer((json_int_t)value->count);
     return json_real(value->number);
 }
@@ -111,6 +111,10 @@ json_t *view_json(const struct view *view)
         bad = bad || json_object_set_new(object, "rest", rest_json(view));
     bad = bad || json_object_set_new(object, "totals", row_json(&view->totals, 0));
     bad = bad || json_object_set_new(object, "run", row_json(&view->run, 0));
+    if (view->processes.ncolumns)
+        bad =
+            bad || json_object_set_new(object, "processes",
+                                       rows_json(&view->processes, view->processes.nrows));
     bad = bad || json_object_set_new(object, "provenance", row_json(&view->provenance, 0));
     bad = bad || json_object_set_new(object, "notes", notes_json(view));
     if (!bad)

@@ -14,6 +14,7 @@
 #include "report/terminal.h"
 #include "report/view_report.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,22 @@ static void format_count(uint64_t count, bool millions, char text[CELL])
              millions ? "M" : "");
 }
 
+/* A sign is shown, but not before zeros. */
+static void format_points(double points, char text[CELL])
+{
+    bool none = fabs(points) < 0.005;
+    snprintf(text, CELL, none ? "%.2f" : "%+.2f", none ? 0 : points);
+}
+
+static void format_number(double number, char text[CELL])
+{
+    char digits[THOUSANDS_TEXT];
+    if (number < 1000 || number > 1e18)
+        snprintf(text, CELL, "%.1f", number);
+    else
+        snprintf(text, CELL, "%s", format_thousands((uint64_t)(number + 0.5), digits));
+}
+
 /* A cell that is no text. */
 static void format_cell(const struct layout *layout, size_t row, size_t i, char text[CELL])
 {
@@ -123,11 +140,14 @@ static void format_cell(const struct layout *layout, size_t row, size_t i, char 
     case COLUMN_COUNT:
         format_count(value->count, layout->millions[i], text);
         break;
+    case COLUMN_ID:
+        snprintf(text, CELL, "%" PRIu64, value->count);
+        break;
     case COLUMN_POINTS:
-        snprintf(text, CELL, "%+.2f", value->number);
+        format_points(value->number, text);
         break;
     default:
-        snprintf(text, CELL, "%.1f", value->number);
+        format_number(value->number, text);
     }
 }
 
@@ -297,17 +317,18 @@ static void print_row(FILE *out, const struct layout *layout, size_t row)
     putc('\n', out);
 }
 
-static void print_table(FILE *out, const struct view *view, bool colour, int width)
+static void print_table(FILE *out, const struct view *view, const struct table *table,
+                        bool colour, int width)
 {
     struct layout layout = {.view = view,
-                            .table = &view->rows,
+                            .table = table,
                             .style = style_make(colour),
                             .width = bound(width, 40, 1000)};
-    if (view->rows.ncolumns > MAX_SHOWN)
+    if (table->ncolumns > MAX_SHOWN)
         return;
     choose(&layout);
     print_heading_row(out, &layout);
-    for (size_t row = 0; row < view->rows.nrows; row++)
+    for (size_t row = 0; row < table->nrows; row++)
         print_row(out, &layout, row);
 }
 
@@ -324,18 +345,25 @@ static const char *text_of(const struct view *view, const char *key)
     return value->known ? value->text : "?";
 }
 
+/* One line: a long command is shortened. */
 void view_heading(FILE *out, const struct view *view, const char *path, bool colour,
                   int width)
 {
     struct style style = style_make(colour);
-    char *text = NULL;
-    if (asprintf(&text, "%s: %s on %s, %s", path, text_of(view, "program"),
-                 text_of(view, "machine_name"), text_of(view, "collect")) < 0)
-        return;
-    fputs(paint_begin(&style, PAINT_DIM), out);
-    print_folded(out, text, bound(width, 40, 1000), INDENT);
-    fputs(paint_end(&style, PAINT_DIM), out);
-    free(text);
+    const char *program = text_of(view, "program");
+    char file[256], machine[STRATA_NAME_SIZE], collect[32];
+    char *clean = malloc(strlen(program) + 1);
+    utf8_clean(path, file, sizeof file);
+    utf8_clean(text_of(view, "machine_name"), machine, sizeof machine);
+    utf8_clean(text_of(view, "collect"), collect, sizeof collect);
+    int used = (int)(utf8_length(file) + utf8_length(machine) + utf8_length(collect) +
+                     strlen(":  on , "));
+    fprintf(out, "%s%s: ", paint_begin(&style, PAINT_DIM), file);
+    if (clean)
+        print_short(out, utf8_clean(program, clean, strlen(program) + 1),
+                    bound(bound(width, 40, 1000) - used, 16, 1000), &style);
+    fprintf(out, " on %s, %s%s\n", machine, collect, paint_end(&style, PAINT_DIM));
+    free(clean);
 }
 
 static void print_title(FILE *out, const struct view *view, int width)
@@ -377,7 +405,9 @@ void view_text(FILE *out, const struct view *view, bool colour, int width)
         print_run(out, view);
     print_title(out, view, width);
     if (view->rows.nrows)
-        print_table(out, view, colour, width);
+        print_table(out, view, &view->rows, colour, width);
+    if (view->processes.nrows > 1)
+        print_table(out, view, &view->processes, colour, width);
     for (size_t i = 0; i < view->nnotes; i++)
         print_folded(out, view->notes[i], width, INDENT);
 }

@@ -196,7 +196,8 @@ HOT uint32_t miss(struct sim *sim, const struct path *path, uint64_t address,
     sim->victim = gone == CACHE_NONE ? SIM_NO_LINE : gone << path->grain;
     if (cache_key(lines, set, lines->filled) ==
         line) /* its victim may have cost its place */
-        note(&path->quick->lines[line % SIM_QUICK_LINES], line, lines, set, lines->filled);
+        note(&path->quick->lines[sim_slot_of(line, SIM_LINE_BITS)], line, lines, set,
+             lines->filled);
     if (path->prefetches)
         show_miss(sim, path, depth, address, physical);
     return depth;
@@ -227,8 +228,8 @@ HOT uint32_t translate(struct sim *sim, const struct path *path, uint64_t addres
     const struct route *route = &path->routes[huge];
     struct sim_quick *quick = path->quick;
     uint64_t page = address >> (huge ? quick->huge_shift : quick->page_shift);
-    struct sim_slot *slot =
-        huge ? &quick->huge[page % SIM_QUICK_HUGE] : &quick->pages[page % SIM_QUICK_PAGES];
+    struct sim_slot *slot = huge ? &quick->huge[sim_slot_of(page, SIM_HUGE_BITS)]
+                                 : &quick->pages[sim_slot_of(page, SIM_PAGE_BITS)];
     if (route->n == 0) {
         *slot = (struct sim_slot){page | route->flag, &sim->nowhere};
         return 0;
@@ -260,7 +261,8 @@ HOT uint32_t look_up(struct sim *sim, const struct path *path, uint64_t address,
         return miss(sim, path, address, physical, set);
     cache_touch(&level->lines, set, way);
     train(level, line);
-    note(&path->quick->lines[line % SIM_QUICK_LINES], line, &level->lines, set, way);
+    note(&path->quick->lines[sim_slot_of(line, SIM_LINE_BITS)], line, &level->lines, set,
+         way);
     return 0;
 }
 
@@ -286,8 +288,8 @@ COLD uint32_t access_slowly(struct sim *sim, const struct path *path, uint64_t a
 HOT bool quick_huge(struct sim_quick *quick, uint64_t address)
 {
     uint64_t line = address >> quick->line_shift, page = address >> quick->huge_shift;
-    const struct sim_slot *line_slot = &quick->lines[line % SIM_QUICK_LINES];
-    const struct sim_slot *page_slot = &quick->huge[page % SIM_QUICK_HUGE];
+    const struct sim_slot *line_slot = &quick->lines[sim_slot_of(line, SIM_LINE_BITS)];
+    const struct sim_slot *page_slot = &quick->huge[sim_slot_of(page, SIM_HUGE_BITS)];
     if (line_slot->key != line || page_slot->key != (page | quick->huge_mark))
         return false;
     sim_quick_visit(quick, line_slot, page_slot, address);

@@ -163,16 +163,17 @@ void cache_clear(struct cache *cache)
         clear_small(cache);
 }
 
-void cache_watch(struct cache *cache, struct sim_slot *slots, uint64_t count)
+void cache_watch(struct cache *cache, struct sim_slot *slots, uint32_t bits)
 {
-    cache->watchers[cache->nwatchers++] = (struct cache_watcher){slots, count - 1};
+    cache->watchers[cache->nwatchers++] = (struct cache_watcher){slots, bits};
 }
 
 /* Tells the tables that a key has gone. */
 static void forget(const struct cache *cache, uint64_t key)
 {
     for (uint32_t i = 0; i < cache->nwatchers; i++) {
-        struct sim_slot *slot = &cache->watchers[i].slots[key & cache->watchers[i].mask];
+        const struct cache_watcher *watcher = &cache->watchers[i];
+        struct sim_slot *slot = &watcher->slots[sim_slot_of(key, watcher->bits)];
         if (slot->key == key)
             slot->key = CACHE_NONE;
     }

@@ -51,11 +51,11 @@ struct cache_list {
  * nothing. */
 enum cache_touch { TOUCH_ORDER, TOUCH_STAMP, TOUCH_TREE, TOUCH_NOTHING };
 
-/* A table that has to be told when a key goes: at key & mask. */
+/* A table of 2^bits slots that has to be told when a key goes. */
 enum { CACHE_WATCHERS = 6 };
 struct cache_watcher {
     struct sim_slot *slots;
-    uint64_t mask;
+    uint32_t bits;
 };
 
 /* Sixteen marks, and what compares them at once. */
@@ -135,7 +135,7 @@ void cache_free(const struct sim_allocator *allocator, void *block);
 void cache_clear(struct cache *cache);
 
 /* Has a table told when keys go; the array must be near. */
-void cache_watch(struct cache *cache, struct sim_slot *slots, uint64_t count);
+void cache_watch(struct cache *cache, struct sim_slot *slots, uint32_t bits);
 
 /* Fixes every random choice from here on. */
 void cache_seed(struct cache *cache, uint64_t seed);

@@ -18,10 +18,11 @@
  * sim_access().
  *
  * Two tables say what is near. A slot has a key and where to note a visit:
- * - lines[n % SIM_QUICK_LINES].key == n: line number n (address >> line_shift) is in the
+ * - lines[(n + (n >> 12)) % 4096].key == n: line number n (address >> line_shift) is in the
  *   first cache of this path;
- * - pages[n % SIM_QUICK_PAGES].key == n: page number n (address >> page_shift) is a base
+ * - pages[(n + (n >> 10)) % 1024].key == n: page number n (address >> page_shift) is a base
  *   page and in the first TLB, or there is no TLB.
+ * (The sum keeps arrays apart that are a power of two away from each other.)
  * A slot of something that leaves the array is emptied at that moment, whatever the
  * reason (eviction, inclusion, a prefetch, a flush, huge pages); a key that no number has
  * marks it. A line or page that is there need not be in the table: sim_access() then finds
@@ -41,15 +42,17 @@
  * To write code for it, do the same with constants. The index comes from the first byte
  * and the comparison from the last one, so an access that straddles finds a foreign key:
  *
- *     slot = lines + ((address >> line_shift) % SIM_QUICK_LINES) * 16
- *     page = pages + ((address >> page_shift) % SIM_QUICK_PAGES) * 16
+ *     line = address >> line_shift
+ *     number = address >> page_shift
+ *     slot = lines + ((line + (line >> 12)) & 4095) * 16
+ *     page = pages + ((number + (number >> 10)) & 1023) * 16
  *     hit  = (load(slot) == (address + size - 1) >> line_shift)
- *            & (load(page) == address >> page_shift)
+ *            & (load(page) == number)
  *     if hit:  now = load(clock) + 1;  store(clock, now)
  *              store(load(slot + 8), now);  store(load(page + 8), now)
  *     and where trails is not NULL:
- *              trail = trails + ((address >> page_shift) % SIM_QUICK_TRAILS) * 16
- *              last = load(trail);  line = address >> line_shift
+ *              trail = trails + (number & 63) * 16
+ *              last = load(trail)
  *              if last != line: store(trail + 8, last), store(trail, line)
  *
  * Stores may be left out only together with all that the hit stands for; without a hit,
@@ -62,11 +65,13 @@
 
 #include "sim.h"
 
-/* All powers of two. */
 enum {
-    SIM_QUICK_LINES = 4096,
-    SIM_QUICK_PAGES = 1024,
-    SIM_QUICK_HUGE = 64,
+    SIM_LINE_BITS = 12, /* log2 of the slots of a table */
+    SIM_PAGE_BITS = 10,
+    SIM_HUGE_BITS = 6,
+    SIM_QUICK_LINES = 1 << SIM_LINE_BITS,
+    SIM_QUICK_PAGES = 1 << SIM_PAGE_BITS,
+    SIM_QUICK_HUGE = 1 << SIM_HUGE_BITS,
     SIM_QUICK_TRAILS = 64
 };
 
@@ -83,11 +88,11 @@ struct sim_trail {
 };
 
 struct sim_quick {
+    struct sim_slot lines[SIM_QUICK_LINES], pages[SIM_QUICK_PAGES];
     uint64_t *clock;          /* the stamp of the last visit */
     struct sim_trail *trails; /* NULL: nothing learns from hits */
     uint32_t line_shift, page_shift;
     const struct sim_result *result; /* of every such access */
-    struct sim_slot lines[SIM_QUICK_LINES], pages[SIM_QUICK_PAGES];
     /* The same for huge pages, by number and with the mark of their keys. sim_access()
      * uses it; sim_quick() does not, because their hits count otherwise. */
     uint32_t huge_shift;
@@ -101,6 +106,12 @@ struct sim_quick *sim_quick_for(struct sim *sim, enum sim_op op, enum strata_typ
 
 /* Counts n accesses for which sim_quick() returned true. */
 void sim_add_hits(struct sim *sim, enum sim_op op, enum strata_types type, uint64_t n);
+
+/* Where a key is in a table of 2^bits slots. Neighbours are never in the same one. */
+static inline uint64_t sim_slot_of(uint64_t key, uint32_t bits)
+{
+    return (key + (key >> bits)) & ((UINT64_C(1) << bits) - 1);
+}
 
 /* Notes a visit of a line. Without a branch: whether the line is another one than last
  * time is as good as random in many programs. */
@@ -133,8 +144,8 @@ static inline bool sim_quick(struct sim_quick *quick, uint64_t address, uint32_t
 {
     uint64_t first = address >> quick->line_shift, page = address >> quick->page_shift;
     uint64_t last = (address + size - 1) >> quick->line_shift;
-    const struct sim_slot *line_slot = &quick->lines[first % SIM_QUICK_LINES];
-    const struct sim_slot *page_slot = &quick->pages[page % SIM_QUICK_PAGES];
+    const struct sim_slot *line_slot = &quick->lines[sim_slot_of(first, SIM_LINE_BITS)];
+    const struct sim_slot *page_slot = &quick->pages[sim_slot_of(page, SIM_PAGE_BITS)];
     if (line_slot->key != last || page_slot->key != page)
         return false;
     sim_quick_visit(quick, line_slot, page_slot, address);

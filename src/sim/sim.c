@@ -183,11 +183,11 @@ static void build_quick(struct sim *sim, struct path *path)
     if (quick != &sim->quick[path - sim->paths])
         return;
     if (path->n)
-        cache_watch(&path->level[0]->lines, quick->lines, SIM_QUICK_LINES);
+        cache_watch(&path->level[0]->lines, quick->lines, SIM_LINE_BITS);
     if (path->routes[0].n)
-        cache_watch(path->routes[0].tlb[0], quick->pages, SIM_QUICK_PAGES);
+        cache_watch(path->routes[0].tlb[0], quick->pages, SIM_PAGE_BITS);
     if (path->routes[1].n)
-        cache_watch(path->routes[1].tlb[0], quick->huge, SIM_QUICK_HUGE);
+        cache_watch(path->routes[1].tlb[0], quick->huge, SIM_HUGE_BITS);
 }
 
 static void build_path(struct sim *sim, const struct strata_machine *machine, uint32_t id)

@@ -128,30 +128,53 @@ static int has_row(const struct profile *profile, const struct view_query *query
     return code == SQLITE_ROW ? 1 : code == SQLITE_DONE ? 0 : -1;
 }
 
-static void format_pid(int64_t pid, char *text, size_t size)
+/* "4000, 4001": the processes that there are, as far as they fit. */
+static void list_processes(const struct profile *profile, char *text, size_t size)
 {
-    snprintf(text, size, "%" PRId64, pid);
+    sqlite3_stmt *statement;
+    text[0] = '\0';
+    if (sqlite3_prepare_v2(profile->db, "SELECT pid FROM process ORDER BY id LIMIT 8", -1,
+                           &statement, NULL) != SQLITE_OK)
+        return;
+    for (size_t used = 0; sqlite3_step(statement) == SQLITE_ROW && used < size;)
+        used += (size_t)snprintf(text + used, size - used, "%s%" PRId64, used ? ", " : "",
+                                 (int64_t)sqlite3_column_int64(statement, 0));
+    sqlite3_finalize(statement);
+}
+
+static int check_process(const struct profile *profile, const struct view_query *query,
+                         struct strata_error *error)
+{
+    char text[128];
+    int there = query->pid < 0 ? 1
+                               : has_row(profile, query,
+                                         "SELECT 1 FROM process WHERE pid = :pid", error);
+    if (there > 0)
+        return STRATA_OK;
+    if (there < 0)
+        return STRATA_BAD_INPUT;
+    list_processes(profile, text, sizeof text);
+    return fail(error, STRATA_BAD_INPUT,
+                "%s: no process %" PRId64 " in this profile, which has %s", profile->path,
+                query->pid, text);
 }
 
 int selection_check(const struct profile *profile, const struct view_query *query,
                     struct strata_error *error)
 {
-    char pid[24];
-    format_pid(query->pid, pid, sizeof pid);
     const struct {
         const char *what, *name, *text;
     } checks[] = {
         {"object", query->object, "SELECT 1 FROM object WHERE name = :object"},
         {"function", query->function, "SELECT 1 FROM function WHERE name = :function"},
-        {"process", query->pid < 0 ? NULL : pid, "SELECT 1 FROM process WHERE pid = :pid"},
     };
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         int there = checks[i].name ? has_row(profile, query, checks[i].text, error) : 1;
         if (there < 0)
-            return error ? error->status : STRATA_BAD_INPUT;
+            return STRATA_BAD_INPUT;
         if (!there)
             return fail(error, STRATA_BAD_INPUT, "%s: no %s %s in this profile",
                         profile->path, checks[i].what, checks[i].name);
     }
-    return STRATA_OK;
+    return check_process(profile, query, error);
 }

@@ -11,6 +11,7 @@
 enum column_type {
     COLUMN_TEXT,
     COLUMN_COUNT,   /* whole, from 0 on */
+    COLUMN_ID,      /* a whole number that names something: no sums, no separators */
     COLUMN_PERCENT, /* 0 to 100 */
     COLUMN_NUMBER,  /* any */
     COLUMN_POINTS   /* a difference of percentages, with its sign */

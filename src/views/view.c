@@ -5,6 +5,7 @@
 #include "views/view.h"
 
 #include "core/fail.h"
+#include "core/units.h"
 #include "views/selection.h"
 #include "views/view_parts.h"
 
@@ -208,11 +209,12 @@ static void put_rest(struct view *view, const struct items *items,
                      const struct profile *profile, size_t from)
 {
     struct figure_pair rest = {0};
-    char text[64];
+    char text[64], digits[THOUSANDS_TEXT];
     view->rest = items->n - from;
     for (size_t i = from; i < items->n; i++)
         figures_add(&rest, &items->list[i].pair);
-    snprintf(text, sizeof text, "(%zu other%s)", view->rest, view->rest == 1 ? "" : "s");
+    snprintf(text, sizeof text, "(%s other%s)", format_thousands(view->rest, digits),
+             view->rest == 1 ? "" : "s");
     table_row(&view->rows);
     table_text(&view->rows, 0, text);
     figures_fill(profile, &view->rows, items->nkeys, &rest, &items->total,
@@ -280,6 +282,8 @@ static int make_parts(struct view *view, const struct profile *profile,
 {
     int status = kind->query ? make_rows(view, profile, query, kind, error)
                              : view_levels(view, profile, query, error);
+    if (!status && !kind->query)
+        status = view_processes(view, profile, query, error);
     if (!status)
         status = view_run(view, profile, query, error);
     if (!status)
@@ -287,7 +291,7 @@ static int make_parts(struct view *view, const struct profile *profile,
     if (!status)
         status = view_add_notes(view, profile, query, error);
     if (!status && (view->rows.failed || view->totals.failed || view->run.failed ||
-                    view->provenance.failed))
+                    view->processes.failed || view->provenance.failed))
         status = fail(error, STRATA_FAILED, "%s: out of memory", profile->path);
     return status;
 }
@@ -319,5 +323,6 @@ void view_release(struct view *view)
     table_release(&view->rows);
     table_release(&view->totals);
     table_release(&view->run);
+    table_release(&view->processes);
     table_release(&view->provenance);
 }

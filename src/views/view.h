@@ -38,6 +38,7 @@ struct view {
     size_t rest; /* so many rows were left out; the last row is their sum. 0: none */
     struct table totals;     /* one row: the sum of all rows, which is 100% */
     struct table run;        /* one row: what the processes did as a whole */
+    struct table processes;  /* only of totals: how each began and ended */
     struct table provenance; /* one row */
     char notes[VIEW_NOTES][VIEW_TEXT];
     size_t nnotes;

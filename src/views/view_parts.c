@@ -112,6 +112,48 @@ int view_levels(struct view *view, const struct profile *profile,
     return status;
 }
 
+/* Processes. */
+
+static const struct column process_columns[] = {
+    {"command", "process", COLUMN_TEXT, NULL, 0, false},
+    {"pid", "pid", COLUMN_ID, NULL, 1, false},
+    {"parent", "parent", COLUMN_ID, NULL, 5, false},
+    {"end", "end", COLUMN_TEXT, NULL, 2, false},
+    {"status", "status", COLUMN_ID, NULL, 3, false},
+    {"whole", "whole", COLUMN_ID, NULL, 7, false},
+    {"instructions", "instructions", COLUMN_COUNT, NULL, 4, false},
+    {"cycles", "cycles", COLUMN_COUNT, NULL, 6, false},
+};
+
+enum { PROCESS_COLUMNS = sizeof process_columns / sizeof *process_columns };
+
+static int take_process(void *context, sqlite3_stmt *row)
+{
+    struct table *table = context;
+    table_row(table);
+    for (int i = 0; i < PROCESS_COLUMNS; i++)
+        if (process_columns[i].type == COLUMN_TEXT)
+            table_text(table, (size_t)i, (const char *)sqlite3_column_text(row, i));
+        else
+            put_count(table, (size_t)i, row, i);
+    return table->failed ? -1 : 0;
+}
+
+int view_processes(struct view *view, const struct profile *profile,
+                   const struct view_query *query, struct strata_error *error)
+{
+    sqlite3_stmt *statement;
+    for (size_t i = 0; i < PROCESS_COLUMNS; i++)
+        table_column(&view->processes, process_columns[i]);
+    int status = selection_prepare(
+        profile, query,
+        "SELECT command, pid, parent, end, status, whole, instructions, cycles FROM "
+        "(SELECT *, id AS process FROM process){processes} ORDER BY id",
+        &statement, error);
+    return status ? status
+                  : each_row(profile, statement, take_process, &view->processes, error);
+}
+
 /* The run as a whole: sums of the table process, then the counters. */
 
 static const struct {
@@ -330,7 +372,8 @@ int view_add_notes(struct view *view, const struct profile *profile,
     if (query->object && strcmp(view->name, "sizes") == 0)
         for (size_t row = 0; row < view->rows.nrows; row++)
             note_size(view, profile, row);
-    note_sampling(view, profile);
+    if (strcmp(view->name, "totals") != 0)
+        note_sampling(view, profile);
     int status =
         sql_prepare(profile->db, profile->path, "SELECT text FROM note", &statement, error);
     return status ? status : each_row(profile, statement, take_note, view, error);

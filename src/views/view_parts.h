@@ -10,6 +10,10 @@
 int view_levels(struct view *view, const struct profile *profile,
                 const struct view_query *query, struct strata_error *error);
 
+/* The processes one by one. */
+int view_processes(struct view *view, const struct profile *profile,
+                   const struct view_query *query, struct strata_error *error);
+
 /* What the processes did as a whole. */
 int view_run(struct view *view, const struct profile *profile,
              const struct view_query *query, struct strata_error *error);

@@ -41,6 +41,7 @@ if command -v bash >/dev/null 2>&1; then
     offers 'timing' strata probe --source t
     offers 'one.machine' strata probe --machine one
     offers 'one.machine' strata probe -m one
+    offers 'one.machine' strata record one
     offers '' strata probe --budget ''
     offers 'bash' strata completion b
     offers 'view version' strata help v

@@ -26,7 +26,6 @@
 #             each, 50 that are 128 apart two; an access is one event. Each has two pages.
 # Latency: 100 cycles from memory, 10 from the second level, 3 from the first, and 30 more
 # for a page walk.
-. tests/cli/lib.sh
 . tests/programs/lib.sh
 
 source=$root/tests/programs/known.c

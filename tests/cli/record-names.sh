@@ -4,7 +4,6 @@
 # strata record: what objects are called, how many there are, and how large. The programs
 # read each object in a function touch(), one byte of each 64, while the caches are empty,
 # so that a block of n bytes has n / 64 events, rounded up, wherever it begins.
-. tests/cli/lib.sh
 . tests/programs/lib.sh
 
 machine=$root/tests/machines/direct.machine
@@ -16,9 +15,11 @@ sizes="SELECT o.name, a.objects, a.bytes, a.live, a.smallest, a.largest
        AND a.objects > 0"
 
 compile names -ldl
-gcc -O1 -g -shared -fPIC "$root/tests/programs/library.c" -o "$work/library.so" ||
-    not_ok 'compiling library.c'
-record --paused --machine "$machine" ./names ./library.so
+for buffer in buffer other_buffer; do
+    gcc -O1 -g -shared -fPIC -DBUFFER=$buffer "$root/tests/programs/library.c" \
+        -o "$work/$buffer.so" || not_ok 'compiling library.c'
+done
+record --paused --machine "$machine" ./names ./buffer.so ./other_buffer.so
 is 'C: the program ran' "$status $(cat "$work/out")" '0 done'
 rows_are 'C: the name of each object' "$touched" <<'END'
 counters|global|63
@@ -40,9 +41,11 @@ by_mmap-functions-main|heap|512
 by_mremap-functions-main|heap|768
 <UNKNOWN>|unknown|256
 node pool|named|64
-names-main|heap|64
+names-main|heap|191
+one line|named|1
 buffer|global|110
-library_block-library-main|heap|125
+other_buffer|global|110
+library_block-library-main|heap|250
 END
 # realloc and mremap make a new block of the old one: each counts.
 rows_are 'C: objects, bytes, still there, smallest, largest' "$sizes" <<'END'
@@ -64,17 +67,26 @@ by_realloc-functions-main|3|317300|1|100|307200
 by_mmap-functions-main|1|32768|1|32768|32768
 by_mremap-functions-main|2|53248|1|4096|49152
 node pool|1|4096|0|4096|4096
-names-main|2|8192|0|4096|4096
-buffer|1|7000|1|7000|7000
-library_block-library-main|1|8000|1|8000|8000
+names-main|3|12288|0|4096|4096
+one line|1|64|0|64|64
+buffer|1|7000|0|7000|7000
+other_buffer|1|7000|1|7000|7000
+library_block-library-main|2|16000|2|8000|8000
 END
 is 'the library is the module of its variable' \
-    "$(query "SELECT m.path LIKE '%/library.so' FROM object o JOIN module m ON m.id = o.module
+    "$(query "SELECT m.path LIKE '%/buffer.so' FROM object o JOIN module m ON m.id = o.module
               WHERE o.name = 'buffer'")" 1
 line=$(grep -n 'void \*block = malloc(8000)' "$root/tests/programs/library.c")
 is 'where the first was allocated' \
     "$(query "SELECT place FROM object WHERE name LIKE 'library_block%'")" \
     "library.c:${line%%:*}"
+compile own_malloc -fno-builtin
+record --paused --machine "$machine" ./own_malloc
+rows_are 'an allocator of the program' "$touched" <<'END'
+make_first-main|heap|100
+make_second-main|heap|200
+END
+record --paused --machine "$machine" ./names
 is 'the records of the allocator are its own' \
     "$(query "SELECT SUM(events) > 100 FROM cells WHERE object = '<ALLOCATOR>'")" 1
 is 'and nobody else reads them' \

@@ -3,7 +3,6 @@
 #
 # strata record: programs of all sorts run to their end as they do without, with the same
 # output and exit status, and leave a profile of what was seen until then.
-. tests/cli/lib.sh
 . tests/programs/lib.sh
 
 machine=$root/tests/machines/direct.machine
@@ -16,14 +15,16 @@ export HOME XDG_CONFIG_HOME PYTHONHASHSEED PYTHONDONTWRITEBYTECODE GIT_CONFIG_NO
     GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL \
     GIT_AUTHOR_DATE GIT_COMMITTER_DATE
 
-# same NAME COMMAND...: the command with and without strata; $work/in is its input
+# same NAME COMMAND...: the command with and without strata; $work/in is its input, and
+# undo() takes back what it did the first time
 : >"$work/in"
+undo() { :; }
 same() {
     what=$1
     shift
     (cd "$work" && exec "$@") >"$work/native.out" 2>"$work/native.err" <"$work/in"
     native=$?
-    [ ! -e "$work/again" ] || . "$work/again"
+    undo
     rm -f "$work/p.strata"
     (cd "$work" && exec "$strata" record --source sim --machine "$machine" -o p.strata \
         -- "$@") >"$work/out" 2>"$work/err.both" <"$work/in"
@@ -183,9 +184,9 @@ if has git; then
         git commit -q -m first && seq 2 3 2000 >a && git commit -q -a -m second)
     same git git -C repository log -p --stat
     (cd "$work/repository" && echo more >b && git add b)
-    echo 'git -C "$work/repository" reset -q --soft HEAD~1' >"$work/again"
+    undo() { git -C "$work/repository" reset -q --soft HEAD~1; }
     same 'git commit' git -C repository commit -m third
-    rm "$work/again"
+    undo() { :; }
 fi
 
 cat >"$work/small.c" <<'END'

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
 #
-# For the tests in tests/cli that record programs of this folder; they source
-# tests/cli/lib.sh first. Profiles are read with the program sqlite3.
+# For the tests in tests/cli that record programs of this folder; they begin with
+# `. tests/programs/lib.sh`, and have tests/cli/lib.sh by that. Profiles are read with the
+# program sqlite3.
+. tests/cli/lib.sh
 
 STRATA_MACHINES=$root/machines
 TMPDIR=$work

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A library that names.c opens while it runs: a variable and a block of its own. */
+ * A library that names.c opens while it runs: a variable and a block of its own. It is
+ * made twice, with another name of the variable, to take the place of the first. */
 #include <stdlib.h>
 
 void *library_buffer(void);
 void *library_block(void);
 
-static char buffer[7000];
+#ifndef BUFFER
+#define BUFFER buffer
+#endif
+
+static char BUFFER[7000];
 
 void *library_buffer(void)
 {
-    return buffer;
+    return BUFFER;
 }
 
 void *library_block(void)

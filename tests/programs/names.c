@@ -201,6 +201,11 @@ static APART void names(void)
     free(pool);
     char *again = checked(malloc(4 * KB)); /* most likely in the same place */
     visit(again, 4 * KB);
+    strata_name(again + 64, 64, "one line");
+    visit(again, 4 * KB);
+    free(again);
+    again = checked(malloc(4 * KB));
+    visit(again, 4 * KB);
     free(again);
 }
 
@@ -243,8 +248,8 @@ int main(int n, char **arguments)
     names();
     deep();
     allocator();
-    if (n > 1)
-        library(arguments[1]);
+    for (int i = 1; i < n; i++)
+        library(arguments[i]);
     puts("done");
     return 0;
 }
