@@ -44,8 +44,8 @@ enum { BANDS = 4 }; /* of confidence: below 0.8, 0.9, 0.95, and from there on */
 struct score {
     int right[PARAMETERS], wrong[PARAMETERS], null[PARAMETERS];
     int band_right[BANDS], band_all[BANDS];
-    int held, times; /* intervals of times that hold the truth, and all */
-    double widths;   /* of those intervals, as shares of the truth, added up */
+    int held, times;   /* intervals of times that hold the truth, and all */
+    double widths;     /* of those intervals, as shares of the truth, added up */
     char wrongs[4096]; /* one line for each */
 };
 

@@ -111,8 +111,14 @@ const struct command commands[] = {
 };
 
 /* What strata asks of itself and a person need not know. */
+
+static const struct option_spec symbols_options[] = {
+    {"cache", 0, "FOLDER", "keep the answers in FOLDER, and take them from there"},
+    {0},
+};
+
 static const struct command hidden_commands[] = {
-    {"symbols", "print the variables of programs and libraries", NULL, no_options,
+    {"symbols", "print the variables of programs and libraries", NULL, symbols_options,
      "FILE...", cmd_symbols},
     {0},
 };

@@ -2,8 +2,8 @@
  *
  * Latencies by the sparse string: within what a level holds and beyond what the one before
  * it does, every visit is served by that level. Visits are so far apart that what was
- * brought in beside one of them is never wanted; on huge pages, where there are any, so that
- * translation costs nothing.
+ * brought in beside one of them is never wanted; on huge pages, where there are any, so
+ * that translation costs nothing.
  *
  * How far beyond, and how far within, depends on policies and pages. Of a ring that is
  * longer than a cache with random replacement, some is still there after a lap; a cache
@@ -28,8 +28,8 @@ enum {
     MOST_TRIALS = 64,
 };
 
-#define BEYOND 1.6 /* times what the level before holds: the first footprint */
-#define WITHIN 0.8 /* of what the level holds: the last one */
+#define BEYOND 1.6  /* times what the level before holds: the first footprint */
+#define WITHIN 0.8  /* of what the level holds: the last one */
 #define LEFT   0.03 /* of the time, that may be off where trials agree */
 #define MEMORY 6    /* times what the last level holds */
 
@@ -114,7 +114,7 @@ static size_t footprints(const struct probing *p, int level, size_t at_most, dou
 {
     double most = most_visits(p, level), low, high;
     if (!level || level == p->probed->ncaches) {
-        *visits = level ? MEMORY * room(p, level - 1)
+        *visits = level                ? MEMORY * room(p, level - 1)
                   : p->probed->ncaches ? room(p, 0) / 2
                                        : most;
         *visits = floor(fmin(*visits, most));
@@ -269,8 +269,7 @@ static struct series *series_of(struct probing *p, const char *kind, int level)
     else
         snprintf(title, sizeof title, "latency of memory");
     struct series *series = dataset_find(p->probed->data, name);
-    return series ? series
-                  : dataset_add(p->probed->data, name, title, "visits", "cycles");
+    return series ? series : dataset_add(p->probed->data, name, title, "visits", "cycles");
 }
 
 /* The points of a level's series are chosen once. */

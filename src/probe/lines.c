@@ -40,8 +40,8 @@ static int build_line(struct probing *p, const struct string *s, double x)
                      BLOCK);
 }
 
-/* From one pair to the next, in distances: a prefetcher that saw the second visit go on from
- * the first brings in what follows, and that must not be wanted. */
+/* From one pair to the next, in distances: a prefetcher that saw the second visit go on
+ * from the first brings in what follows, and that must not be wanted. */
 static uint64_t pair_spacing(const struct probing *p, double d)
 {
     return SPACING * d <= (double)p->runner->ground[BASE_PAGES].page ? SPACING : 2;
@@ -227,8 +227,7 @@ static int inside(struct probing *p, const struct strata_probed_cache *cache, do
     double middle = sqrt(cache->latency_cycles.value * next), cycles;
     int votes = 0, n = 0;
     while (n < PAIRS && !late(p)) {
-        int status =
-            second_visit(p, direction, (size_t)chunks_of(p, cache), d, &cycles);
+        int status = second_visit(p, direction, (size_t)chunks_of(p, cache), d, &cycles);
         if (status)
             return status;
         votes += cycles > middle;
@@ -274,8 +273,8 @@ static int effective_line(struct probing *p, struct strata_probed_cache *cache, 
     int i = cache->level - 1;
     struct strata_value *wide = &cache->effective_line, back;
     double before = i ? p->block[i - 1] : first_line(p);
-    double from = i && cache[-1].effective_line.known ? cache[-1].effective_line.value
-                                                      : before;
+    double from =
+        i && cache[-1].effective_line.known ? cache[-1].effective_line.value : before;
     int status = brought_in(p, cache, next, FORWARDS, from, wide);
     p->block[i] = before;
     p->block_confidence[i] = wide->confidence;
@@ -295,8 +294,8 @@ static int physical_line(struct probing *p, struct strata_probed_cache *cache)
     const struct strata_value *inner = &cache[-1].line;
     double block = p->block[i], confidence = p->block_confidence[i];
     if (inner->known && confidence > 0 && block <= inner->value) {
-        cache->line = known(inner->value, inner->value, inner->value,
-                            inner->confidence * confidence);
+        cache->line =
+            known(inner->value, inner->value, inner->value, inner->confidence * confidence);
         return 0;
     }
     if (confidence == 0 || block > p->block[i - 1])
@@ -336,8 +335,8 @@ int probe_lines(struct probing *p)
 
 /* A prefetcher of an inner level brings in pairs of lines, and then stripes show these and
  * not the line. They never show less than the line: so a line as long as that of the level
- * before is believed; a longer one if it is longer than what the inner levels bring in, too,
- * or if the gap test found it. */
+ * before is believed; a longer one if it is longer than what the inner levels bring in,
+ * too, or if the gap test found it. */
 int judge_lines(struct probing *p)
 {
     for (int i = 1; i < p->probed->ncaches; i++) {

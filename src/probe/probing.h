@@ -25,9 +25,9 @@ struct probing {
     bool levels_fixed;     /* parts have built on the number of cache levels */
     double block[STRATA_MAX_CACHES]; /* bytes that a visit brings in both ways, by level */
     double block_confidence[STRATA_MAX_CACHES]; /* of that; 0: it is not known */
-    bool line_by_gap[STRATA_MAX_CACHES]; /* where the gap test found the line */
-    const char *what;      /* the present part */
-    bool stopped;          /* the user asked to end, or the time is over */
+    bool line_by_gap[STRATA_MAX_CACHES];        /* where the gap test found the line */
+    const char *what;                           /* the present part */
+    bool stopped; /* the user asked to end, or the time is over */
     struct strata_error *error;
 };
 

@@ -203,8 +203,7 @@ static int bisect(struct probing *p, enum arena arena, double low, double high,
     struct decision d;
     while (high - low > 1) {
         double middle = floor((low + high) / 2);
-        int status =
-            decide_within(p, &spread, middle, &folded, middle, amount, pairs, &d);
+        int status = decide_within(p, &spread, middle, &folded, middle, amount, pairs, &d);
         if (status)
             return status;
         *(d.slower ? &high : &low) = middle;
@@ -378,9 +377,9 @@ static int find_penalty(struct probing *p, enum arena arena, double pages,
     }
     sort_ascending(cost, PENALTIES);
     double middle = cost[PENALTIES / 2]; /* in an interval of a whole cycle at least */
-    tlb->penalty_cycles = known(middle, fmin(cost[0], middle - 0.5),
-                                fmax(cost[PENALTIES - 1], middle + 0.5),
-                                1 - exp2(1 - PENALTIES));
+    tlb->penalty_cycles =
+        known(middle, fmin(cost[0], middle - 0.5), fmax(cost[PENALTIES - 1], middle + 0.5),
+              1 - exp2(1 - PENALTIES));
     tlb->penalty_ns = in_ns(p, tlb->penalty_cycles);
     return 0;
 }

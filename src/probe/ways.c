@@ -150,9 +150,9 @@ static int find_gap(struct probing *p, struct level *level, uint64_t *gap, struc
 }
 
 /* Half of a ring that overflows, and what drives it out of the level before, is moved by o
- * bytes: once that is a line, it falls into the next set, and all fit. In that state nothing
- * misses, and prefetchers that go by misses keep quiet. Each set is then half full, so that
- * there is room for what they brought in before that. */
+ * bytes: once that is a line, it falls into the next set, and all fit. In that state
+ * nothing misses, and prefetchers that go by misses keep quiet. Each set is then half full,
+ * so that there is room for what they brought in before that. */
 static int find_line(struct probing *p, const struct level *level, size_t ways, uint64_t k)
 {
     struct strata_probed_cache *cache = level->cache;
@@ -167,8 +167,8 @@ static int find_line(struct probing *p, const struct level *level, size_t ways, 
         struct string moved = {
             .build = build_ring, .arena = HUGE_PAGES, .a = k, .b = o, .more = level};
         struct decision d;
-        int status = decide_within(p, &moved, n, &fits, n, overflow(level, ways + 1), PAIRS,
-                                   &d);
+        int status =
+            decide_within(p, &moved, n, &fits, n, overflow(level, ways + 1), PAIRS, &d);
         if (status)
             return status;
         confidence *= d.confidence;

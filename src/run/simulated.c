@@ -79,9 +79,9 @@ enum {
 };
 
 /* The length of a ring, in visits, of which nothing is left when its turn comes again:
- * several times what all the caches hold, or what the TLBs reach. (Of one that is five times
- * as long as a cache with random replacement, less than a hundredth is.) A visit takes up
- * 64 bytes, or a first line. */
+ * several times what all the caches hold, or what the TLBs reach. (Of one that is five
+ * times as long as a cache with random replacement, less than a hundredth is.) A visit
+ * takes up 64 bytes, or a first line. */
 static size_t memory_span(const struct strata_machine *machine)
 {
     enum { TIMES = 5 };

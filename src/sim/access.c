@@ -178,6 +178,11 @@ HOT void show_miss(struct sim *sim, const struct path *path, uint32_t depth,
         train(path->level[depth], address >> path->level[depth]->shift);
 }
 
+HOT struct sim_slot *slot_of_line(struct sim_quick *quick, uint64_t line)
+{
+    return &quick->lines[sim_slot_of(line, SIM_LINE_BITS)];
+}
+
 /* Notes that a line or a page is in a way of a near array. */
 HOT void note(struct sim_slot *slot, uint64_t key, struct cache *cache, uint64_t set,
               uint32_t way)
@@ -194,10 +199,9 @@ HOT uint32_t miss(struct sim *sim, const struct path *path, uint64_t address,
     uint64_t gone, line = address >> path->grain;
     uint32_t depth = bring(sim, path, 0, address, physical, &gone);
     sim->victim = gone == CACHE_NONE ? SIM_NO_LINE : gone << path->grain;
-    if (cache_key(lines, set, lines->filled) ==
-        line) /* its victim may have cost its place */
-        note(&path->quick->lines[sim_slot_of(line, SIM_LINE_BITS)], line, lines, set,
-             lines->filled);
+    /* What became of its victim may have cost it its place. */
+    if (cache_key(lines, set, lines->filled) == line)
+        note(slot_of_line(path->quick, line), line, lines, set, lines->filled);
     if (path->prefetches)
         show_miss(sim, path, depth, address, physical);
     return depth;
@@ -261,8 +265,7 @@ HOT uint32_t look_up(struct sim *sim, const struct path *path, uint64_t address,
         return miss(sim, path, address, physical, set);
     cache_touch(&level->lines, set, way);
     train(level, line);
-    note(&path->quick->lines[sim_slot_of(line, SIM_LINE_BITS)], line, &level->lines, set,
-         way);
+    note(slot_of_line(path->quick, line), line, &level->lines, set, way);
     return 0;
 }
 
@@ -288,7 +291,7 @@ COLD uint32_t access_slowly(struct sim *sim, const struct path *path, uint64_t a
 HOT bool quick_huge(struct sim_quick *quick, uint64_t address)
 {
     uint64_t line = address >> quick->line_shift, page = address >> quick->huge_shift;
-    const struct sim_slot *line_slot = &quick->lines[sim_slot_of(line, SIM_LINE_BITS)];
+    const struct sim_slot *line_slot = slot_of_line(quick, line);
     const struct sim_slot *page_slot = &quick->huge[sim_slot_of(page, SIM_HUGE_BITS)];
     if (line_slot->key != line || page_slot->key != (page | quick->huge_mark))
         return false;

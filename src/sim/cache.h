@@ -20,7 +20,7 @@
  * store to a known place, and tables that know of a key are told when it goes.
  *
  * Memory: 10 bytes a key for sets of 16 ways, 12 for 8, 16 for 4; 8 more where it is near;
- * 28 to 36 for large ones. */
+ * 36 to 45 for large ones. */
 #ifndef SIM_CACHE_H
 #define SIM_CACHE_H
 

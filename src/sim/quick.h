@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The quick path: an access that hits the first cache and the first TLB and straddles
- * nothing, in about twenty instructions that can be inlined anywhere, or made by a
+ * nothing, in a few dozen instructions that can be inlined anywhere, or made by a
  * program that writes code (the last paragraphs say how).
  *
  *     struct sim_quick *quick = sim_quick_for(sim, SIM_LOAD, STRATA_INT);   once
