@@ -156,11 +156,15 @@ static void on_dirty(struct pass *pass, const IRDirty *dirty)
         on_store(pass, dirty->mAddr, dirty->mSize);
 }
 
+/* Before it, VEX may load what it compares with: that is the same access. */
 static void on_swap(struct pass *pass, const IRCAS *swap)
 {
     Int size = sizeofIRType(typeOfIRExpr(pass->out->tyenv, swap->dataLo));
+    size = limit(swap->dataHi ? 2 * size : size);
+    bool loaded = pass->load && pass->load_size == size && is_same(pass->load, swap->addr);
     flush_load(pass);
-    emit(pass, ACCESS_LOAD, swap->addr, limit(swap->dataHi ? 2 * size : size), NULL);
+    if (!loaded)
+        emit(pass, ACCESS_LOAD, swap->addr, size, NULL);
 }
 
 static void on_exclusive(struct pass *pass, const IRStmt *stmt)

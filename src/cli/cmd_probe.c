@@ -21,6 +21,7 @@
 #include "core/fail.h"
 #include "dataset/dataset.h"
 #include "host/claims.h"
+#include "host/state.h"
 #include "report/probe_report.h"
 
 #include <inttypes.h>
@@ -49,6 +50,11 @@ static int save_machine(const struct strata_probed *probed, const char *path,
     if (!comment)
         return fail(error, STRATA_FAILED, "%s: out of memory", path);
     status = strata_machine_write(path, &machine, comment, error);
+    char last[PATH_MAX];
+    /* A convenience for `strata record`: nothing is lost if it cannot be written. */
+    if (!status && strcmp(probed->source, "timing") == 0 &&
+        state_file(STATE_LAST_MACHINE, true, last))
+        (void)strata_machine_write(last, &machine, comment, NULL);
     free(comment);
     return status;
 }

@@ -18,6 +18,7 @@
 #include "core/fail.h"
 #include "core/units.h"
 #include "host/facts.h"
+#include "host/state.h"
 #include "profile/profile.h"
 
 #include <signal.h>
@@ -150,6 +151,7 @@ static int read_options(const struct options *options, struct recording *recordi
 static void announce(const struct options *options, const struct recording *recording)
 {
     const char *source = option_text(options, "source");
+    const char *given = option_text(options, "machine");
     const char *slash = strrchr(recording->machine, '/');
     struct fact counters = {.name = "hardware_counters"};
     const char *why = "";
@@ -158,15 +160,19 @@ static void announce(const struct options *options, const struct recording *reco
         why = counters.state == FACT_MISSING ? "no hardware counters here; "
                                              : "hardware counters are not built in; ";
     }
-    bool own = option_given(options, "machine") || !slash;
+    const char *name = slash ? slash + 1 : recording->machine;
+    bool generic = !given && strcmp(name, STATE_LAST_MACHINE) != 0 && slash;
     fprintf(stderr, "strata: %ssimulating %s under valgrind\n", why,
-            own ? recording->machine : slash + 1);
-    if (!own && term_is_terminal(STDERR_FILENO))
+            given     ? given
+            : generic ? name
+                      : recording->machine);
+    if (generic && term_is_terminal(STDERR_FILENO))
         fputs("strata: 'strata probe --save this.machine' makes a model of this computer\n",
               stderr);
-    if (recording->program.is_static)
+    if (recording->program.is_opaque)
         fprintf(stderr,
-                "strata: %s is linked statically: its heap blocks cannot be told apart\n",
+                "strata: %s is linked statically and stripped: its heap blocks have no "
+                "names\n",
                 recording->program.path);
 }
 

@@ -7,17 +7,25 @@
  *       inih      55
  *       hwloc     2.9.0
  *       cairo     1.16.0
+ *       sqlite    3.40.1
+ *       elfutils  0.188
+ *       valgrind  strata's tool for it is there
  *       compiler  gcc 12.2.0
  *       target    x86_64 linux
  *
- * The versions of jansson and cairo are those of the libraries in use, hwloc's and
- * inih's those of the headers that strata was compiled with: these two do not tell. */
+ * The versions of jansson, cairo and SQLite are those of the libraries in use; those of
+ * hwloc, inih and elfutils are of the headers that strata was compiled with: these do not
+ * tell. */
 #include "cli/commands.h"
+#include "collect/places.h"
 #include "core/fail.h"
 
 #include <cairo.h>
+#include <elfutils/version.h>
 #include <hwloc.h>
 #include <jansson.h>
+#include <limits.h>
+#include <sqlite3.h>
 #include <stdlib.h>
 
 #if defined(__clang__)
@@ -54,6 +62,20 @@ static int print_json(const struct part *parts, size_t n, struct strata_error *e
     return STRATA_OK;
 }
 
+#define TEXT(value)  #value
+#define VALUE(macro) TEXT(macro)
+
+/* elfutils counts its versions up: 188 is 0.188. */
+#define ELFUTILS_VERSION "0." VALUE(_ELFUTILS_VERSION)
+
+static const char *collector(void)
+{
+    char folder[PATH_MAX];
+    return place_of_collector(folder, NULL) == STRATA_OK
+               ? "strata's tool for it is there"
+               : "strata's tool for it is not there";
+}
+
 int cmd_version(const struct options *options, struct strata_error *error)
 {
     const struct part parts[] = {
@@ -61,6 +83,9 @@ int cmd_version(const struct options *options, struct strata_error *error)
         {"inih", INIH_VERSION},
         {"hwloc", HWLOC_VERSION},
         {"cairo", cairo_version_string()},
+        {"sqlite", sqlite3_libversion()},
+        {"elfutils", ELFUTILS_VERSION},
+        {"valgrind", collector()},
         {"compiler", COMPILER},
         {"target", TARGET},
     };

@@ -14,6 +14,7 @@
 #include "cli/viewing.h"
 #include "cli/words.h"
 #include "core/fail.h"
+#include "host/state.h"
 #include "views/names.h"
 #include "views/view.h"
 
@@ -23,7 +24,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { HISTORY_LINES = 1000, LISTED_AT_MOST = 100 };
 
@@ -107,31 +107,6 @@ static unsigned char complete(EditLine *editor, int key)
 
 /* History. */
 
-/* Makes the folders of a path, as far as they are missing. */
-static int make_folders(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        int made = mkdir(path, 0700);
-        *slash = '/';
-        if (made != 0 && errno != EEXIST)
-            return -1;
-    }
-    return 0;
-}
-
-static void name_history(struct prompt *prompt)
-{
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    bool named = state && state[0] == '/';
-    int n = named ? snprintf(prompt->file, sizeof prompt->file, "%s/strata/history", state)
-                  : snprintf(prompt->file, sizeof prompt->file,
-                             "%s/.local/state/strata/history", home ? home : "");
-    if (n >= (int)sizeof prompt->file || prompt->file[0] != '/' || (!named && !home) ||
-        make_folders(prompt->file))
-        prompt->file[0] = '\0';
-}
-
 static int open_editor(struct prompt *prompt)
 {
     prompt->history = history_init();
@@ -140,7 +115,8 @@ static int open_editor(struct prompt *prompt)
         return -1;
     history(prompt->history, &prompt->event, H_SETSIZE, HISTORY_LINES);
     history(prompt->history, &prompt->event, H_SETUNIQUE, 1);
-    name_history(prompt);
+    if (!state_file("history", true, prompt->file))
+        prompt->file[0] = '\0';
     if (prompt->file[0])
         history(prompt->history, &prompt->event, H_LOAD, prompt->file);
     el_set(prompt->editor, EL_PROMPT, prompt_text);

@@ -5,6 +5,7 @@
 
 #include "collect/program.h"
 #include "core/fail.h"
+#include "host/state.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -48,9 +49,12 @@ static bool find_from_here(const char *variable, const char *const *names, size_
     char *slash = strrchr(here, '/');
     if (slash)
         *slash = '\0';
-    for (size_t i = 0; i < n; i++)
-        if (join(here, names[i], folder) && join(folder, file, path))
+    for (size_t i = 0; i < n; i++) {
+        char found[PATH_MAX];
+        if (join(here, names[i], found) && realpath(found, folder) &&
+            join(folder, file, path))
             return true;
+    }
     return false;
 }
 
@@ -120,6 +124,8 @@ int place_of_machine(const char *name, char path[PATH_MAX], struct strata_error 
         snprintf(path, PATH_MAX, "%s", default_machine);
         return STRATA_OK;
     }
+    if (state_file(STATE_LAST_MACHINE, false, path) && access(path, R_OK) == 0)
+        return STRATA_OK;
     if (machines_folder(folder) && join(folder, generic_machine, path))
         return STRATA_OK;
     return fail(error, STRATA_BAD_INPUT,

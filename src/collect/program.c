@@ -9,6 +9,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,18 +95,28 @@ static int refuse_privileged(const char *path, struct strata_error *error)
         path, what, path);
 }
 
-/* Whether the program headers name no interpreter, that is, no dynamic linker. */
-static bool lacks_interpreter(int fd, const Elf64_Ehdr *header)
+/* Whether a table of the file has an entry of a type, which is a word at `at` of each. */
+static bool has_type(int fd, uint64_t table, unsigned n, unsigned size, size_t at,
+                     uint32_t type)
 {
-    Elf64_Phdr segment;
-    for (unsigned i = 0; i < header->e_phnum; i++) {
-        off_t at = (off_t)(header->e_phoff + (uint64_t)i * header->e_phentsize);
-        if (pread(fd, &segment, sizeof segment, at) != sizeof segment)
-            return false; /* broken: the kernel will say so */
-        if (segment.p_type == PT_INTERP)
-            return false;
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t word;
+        off_t place = (off_t)(table + (uint64_t)i * size + at);
+        if (pread(fd, &word, sizeof word, place) != sizeof word)
+            return true; /* broken: the kernel will say so */
+        if (word == type)
+            return true;
     }
-    return true;
+    return false;
+}
+
+/* No dynamic linker, whose allocator has a known name, and no symbols. */
+static bool is_opaque(int fd, const Elf64_Ehdr *header)
+{
+    return !has_type(fd, header->e_phoff, header->e_phnum, header->e_phentsize,
+                     offsetof(Elf64_Phdr, p_type), PT_INTERP) &&
+           !has_type(fd, header->e_shoff, header->e_shnum, header->e_shentsize,
+                     offsetof(Elf64_Shdr, sh_type), SHT_SYMTAB);
 }
 
 /* A script whose interpreter is not there fails like a program that is not there. */
@@ -141,7 +152,7 @@ static int look_inside(struct program *program, struct strata_error *error)
                  "runs 64-bit programs of this one",
                  program->path);
     else if (elf)
-        program->is_static = lacks_interpreter(fd, &header);
+        program->is_opaque = is_opaque(fd, &header);
     else if (pread(fd, line, sizeof line - 1, 0) > 0)
         status = check_interpreter(program->path, line, error);
     close(fd);
@@ -150,7 +161,7 @@ static int look_inside(struct program *program, struct strata_error *error)
 
 int program_find(const char *name, struct program *program, struct strata_error *error)
 {
-    *program = (struct program){.is_static = false};
+    *program = (struct program){.is_opaque = false};
     if (!*name)
         return fail(error, STRATA_BAD_INPUT, "the name of the program is empty");
     int cause = path_search(name, program->path);

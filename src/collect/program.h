@@ -10,7 +10,7 @@
 
 struct program {
     char path[PATH_MAX];
-    bool is_static; /* linked so: its allocator cannot be followed */
+    bool is_opaque; /* linked statically and stripped: its allocator cannot be found */
 };
 
 /* Finds a program as a shell does. STRATA_BAD_INPUT: there is none, or it may not be run;

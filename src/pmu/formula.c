@@ -11,7 +11,6 @@ struct compiler {
     struct metric *metric;
     char pending[METRIC_STEPS]; /* operators and ( that wait */
     size_t npending;
-    int depth; /* values that the steps so far leave on the stack */
     const char *wrong;
 };
 
@@ -33,7 +32,6 @@ static int find_operator(char sign)
 static void emit(struct compiler *compiler, struct metric_step step)
 {
     struct metric *metric = compiler->metric;
-    compiler->depth += step.op <= METRIC_EVENT ? 1 : -1;
     if (metric->nsteps == METRIC_STEPS)
         compiler->wrong = "it is too long";
     else

@@ -57,10 +57,8 @@ static int take_typical(struct ini *ini, struct metric *metric, char *value)
     return STRATA_OK;
 }
 
-static int take_formula(struct ini *ini, struct metric_table *table, struct metric *metric,
-                        char *value)
+static int take_formula(struct ini *ini, struct metric *metric, char *value)
 {
-    (void)table;
     metric->formula = strdup(value); /* compiling cuts the text into names */
     if (!metric->formula)
         return fail(ini->error, STRATA_FAILED, "%s: out of memory", ini->file);
@@ -78,7 +76,7 @@ static int take_key(struct ini *ini, struct metric_table *table, const char *key
     if (!*value)
         return ini_fail(ini, "%.60s: a value is missing", key);
     if (strcmp(key, "formula") == 0 && !metric->formula)
-        return take_formula(ini, table, metric, value);
+        return take_formula(ini, metric, value);
     if (strcmp(key, "typical") == 0)
         return take_typical(ini, metric, value);
     if (strcmp(key, "poor") == 0)
@@ -205,7 +203,10 @@ bool metric_value(const struct metric *metric, metric_source *source, void *cont
         }
     }
     *value = stack[0];
-    return true;
+    if (isfinite(*value))
+        return true;
+    snprintf(why, METRIC_WHY, "%s: too large for a number", metric->formula);
+    return false;
 }
 
 const char *metric_verdict(const struct metric *metric, double value)

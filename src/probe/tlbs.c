@@ -30,7 +30,8 @@ enum {
     BLOCK = 8,   /* pages */
     SKIP = 4,    /* lines */
     MOST_WAYS = 64,
-    SLOPE = 48, /* pairs of trials, where a page more or less does not matter */
+    SLOPE = 48,  /* pairs of trials, where a page more or less does not matter */
+    CLOSER = 48, /* the same, for whether a rise is one of pages */
 };
 
 #define SURE 0.95
@@ -176,19 +177,34 @@ static bool all_agree(const struct spread *a, const struct spread *b)
     return a->levels.n == b->levels.n;
 }
 
-/* The rises of the first spread that most of the others have, too. */
-static size_t vote(const struct spread *spreads, size_t n, struct rise *rises)
+/* Whether most spreads rise where one does. */
+static bool vote(const struct spread *spreads, size_t n, const struct rise *rise)
 {
-    size_t found = 0;
+    size_t votes = 0;
+    for (size_t i = 0; i < n; i++)
+        votes += rises_at(&spreads[i], rise);
+    return 2 * votes > n;
+}
+
+/* The rises of the first spread that are due to its pages: beyond them, as many lines in
+ * half as many pages cost less. Where that cannot be told, the spreads vote. */
+static int find_rises(struct probing *p, enum arena arena, const struct spread *spreads,
+                      size_t n, struct rise *rises, size_t *found)
+{
+    struct string spread = {.build = build_spread, .arena = arena, .a = 1};
+    struct string folded = {.build = build_folded, .arena = arena};
+    *found = 0;
     for (size_t i = 0; i + 1 < spreads[0].levels.n; i++) {
         struct rise rise = rise_of(&spreads[0], i);
-        size_t votes = 0;
-        for (size_t j = 0; j < n; j++)
-            votes += rises_at(&spreads[j], &rise);
-        if (2 * votes > n)
-            rises[found++] = rise;
+        struct decision d;
+        int status = decide_within(p, &spread, rise.to, &folded, rise.to, rise.height,
+                                   CLOSER, &d);
+        if (status)
+            return status;
+        if (d.confidence >= SURE ? d.slower : vote(spreads, n, &rise))
+            rises[(*found)++] = rise;
     }
-    return found;
+    return 0;
 }
 
 /* The most pages, from low (which fits) to below high, that cost less than half of
@@ -348,29 +364,24 @@ static int settle_entries(struct probing *p, const struct search *search,
     return status;
 }
 
-/* Visits to a page of the packed string. */
-static double packed_per_page(const struct probing *p, enum arena arena)
-{
-    const struct ground *ground = &p->runner->ground[arena];
-    return (double)(ground->page / ground->line / SKIP);
-}
-
 enum { PENALTIES = 9 }; /* the true median lies within their range with 1 - 2^-8 */
 
-/* What a visit costs more that misses here and hits in the next level, if there is one. */
+/* What a visit costs more that misses here and hits in the next level, if there is one: as
+ * many lines in half as many pages fit here. */
 static int find_penalty(struct probing *p, enum arena arena, double pages,
                         struct strata_probed_tlb *tlb)
 {
     struct string spread = {.build = build_spread, .arena = arena, .a = 1},
-                  packed = {.build = build_packed, .arena = arena, .a = 1};
-    double cost[PENALTIES], with, without, visits = packed_per_page(p, arena);
-    /* The first visit to each of the packed pages may miss in the level before. */
-    bool misses = tlb->level > 1 && pages / visits > tlb[-1].entries.value;
-    double control = misses ? tlb[-1].penalty_cycles.value / visits : 0;
+                  folded = {.build = build_folded, .arena = arena};
+    double cost[PENALTIES], with, without;
+    /* But perhaps not into the level before. */
+    bool misses =
+        tlb->level > 1 && (double)folded_pages((size_t)pages) > tlb[-1].entries.value;
+    double control = misses ? tlb[-1].penalty_cycles.value : 0;
     for (size_t i = 0; i < PENALTIES; i++) {
         int status = try_string(p, &spread, pages, &with);
         if (!status)
-            status = try_string(p, &packed, pages, &without);
+            status = try_string(p, &folded, pages, &without);
         if (status)
             return status;
         cost[i] = with - without + control;
@@ -529,10 +540,11 @@ int probe_tlbs(struct probing *p, enum arena arena)
             break;
     }
     if (!status && !p->stopped) {
-        size_t found = vote(spreads, n, rises);
+        size_t found;
         struct strata_probed_tlb *first = &p->probed->tlbs[p->probed->ntlbs];
         double inner = 0;
-        if (!found)
+        status = find_rises(p, arena, spreads, n, rises, &found);
+        if (!status && !found)
             add_unseen(p, arena, most);
         for (size_t i = 0; i < found && !status && p->probed->ntlbs < STRATA_MAX_TLBS;
              i++) {

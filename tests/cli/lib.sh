@@ -16,6 +16,9 @@ esac
 name=$(basename "$0" .sh)
 golden=$root/tests/golden/$name.txt
 work=$(mktemp -d) || exit 1
+# What strata keeps of a user is not looked at, nor changed, by tests.
+XDG_STATE_HOME=$work/state
+export XDG_STATE_HOME
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 export LC_ALL=C TERM=dumb

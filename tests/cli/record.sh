@@ -119,7 +119,7 @@ run record true
 check 'this.machine is the default' said 'simulating this.machine under valgrind'
 rm "$work/this.machine"
 run record --machine amd-zen-3 true
-check 'a machine by its name' said 'simulating .*/machines/amd-zen-3.machine'
+check 'a machine by its name' said 'simulating amd-zen-3 under'
 run record --machine "$root/machines/amd-zen-3.machine" true
 check 'a machine by its file' said 'simulating .*/machines/amd-zen-3.machine'
 (cd "$work" && printf 'in\n' | "$strata" record cat) >"$work/out" 2>"$work/err"
@@ -265,6 +265,14 @@ ends 9 ./ends _exit
 check 'also after _exit()' counted own
 ends 137 ./ends kill
 check 'also after SIGKILL' counted own
+if "${CC:-cc}" -O1 -static tests/programs/ends.c -o "$work/static" -pthread 2>/dev/null; then
+    ends 6 ./static
+    check 'a static program' counted own
+    check 'is nothing special' sh -c '! grep -q statically "$1"' sh "$work/err"
+    strip "$work/static"
+    ends 6 ./static
+    check 'one without symbols is' said 'linked statically and stripped'
+fi
 ends 0 ./ends fork
 check 'the output of a program that forks' is output "$(cat "$work/out")" 'child: signal 9'
 check 'what the parent did' counted own
