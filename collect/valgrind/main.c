@@ -99,6 +99,7 @@ static void finish(Int status)
 static void forked(ThreadId tid)
 {
     (void)tid;
+    object_threads = 1; /* the others stay with the parent */
     raw_forked();
     totals_forked();
     pmu_forked();

@@ -29,7 +29,8 @@ int place_of_valgrind(char path[PATH_MAX], struct strata_error *error);
 
 /* The machine file that `name` means: a path, else a name in the folder of machines, with
  * or without its ending. NULL is this.machine, which `./run` leaves in the current folder,
- * or the one that the last probe saved, or else the generic one. STRATA_BAD_INPUT where there is none. */
+ * or the one that the last probe saved, or else the generic one. STRATA_BAD_INPUT where
+ * there is none. */
 int place_of_machine(const char *name, char path[PATH_MAX], struct strata_error *error);
 
 #endif

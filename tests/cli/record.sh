@@ -117,7 +117,11 @@ check 'a script' is_profile other.strata
 cp "$root/machines/amd-zen-4.machine" "$work/this.machine"
 run record true
 check 'this.machine is the default' said 'simulating this.machine under valgrind'
-rm "$work/this.machine"
+mkdir -p "$XDG_STATE_HOME/strata"
+mv "$work/this.machine" "$XDG_STATE_HOME/strata/last.machine"
+run record true
+check 'else the one of the last probe' said 'simulating .*/last.machine under valgrind'
+rm "$XDG_STATE_HOME/strata/last.machine"
 run record --machine amd-zen-3 true
 check 'a machine by its name' said 'simulating amd-zen-3 under'
 run record --machine "$root/machines/amd-zen-3.machine" true
@@ -187,25 +191,25 @@ begin() {
     (cd "$work" && exec "$strata" record --source sim -o end.strata "$@") \
         >"$work/out" 2>"$work/err" </dev/null &
     pid=$!
-    until [ -e "$work/running" ]; do
+    until [ -s "$work/running" ]; do
         kill -0 $pid 2>/dev/null || break
         sleep 0.02
     done
 }
-begin sh -c 'trap "echo caught; exit 5" TERM; : >running; while :; do sleep 0.05; done'
+begin sh -c 'trap "echo caught; exit 5" TERM; echo yes >running; while :; do sleep 0.05; done'
 kill -TERM $pid
 wait $pid
 status=$?
 check 'SIGTERM reaches the program' is output "$(cat "$work/out")" caught
 check 'its exit status counts' is status "$status" 5
 check 'and a profile is written' is_profile end.strata
-begin sh -c ': >running; exec sleep 60'
+begin sh -c 'echo yes >running; exec sleep 60'
 kill -HUP $pid
 wait $pid
 status=$?
 check 'SIGHUP ends it' is status "$status" 129
 check 'and a profile is written' is_profile end.strata
-begin sh -c ': >running; while [ ! -e finish ]; do sleep 0.05; done'
+begin sh -c 'echo yes >running; while [ ! -e finish ]; do sleep 0.05; done'
 folder=$(cat "$work/bin/folder")
 toggles() {
     kill -USR1 "$pid"
@@ -222,7 +226,7 @@ check 'another one goes on' toggles s
 wait $pid
 status=$?
 check 'and the program ends as usual' is status "$status" 0
-begin --paused sh -c ': >running; while [ -e finish ]; do sleep 0.05; done'
+begin --paused sh -c 'echo yes >running; while [ -e finish ]; do sleep 0.05; done'
 folder=$(cat "$work/bin/folder")
 check '--paused: SIGUSR1 starts' toggles s
 rm "$work/finish"
@@ -292,7 +296,7 @@ status=$?
 check 'SIGTERM while it runs' is status "$status" 143
 check 'and what it did until then' counted own
 begin ./ends wait
-kill -KILL "$(ps -o pid= --ppid $pid | tr -d ' ')"
+kill -KILL "$(cat "$work/running")"
 wait $pid
 status=$?
 check 'SIGKILL from outside' is status "$status" 137

@@ -47,6 +47,18 @@ static APART void modify(long n)
                      : "cc", "memory");
 }
 
+/* Four: so are those that lock it, and exchanges. */
+static APART void locked(long n)
+{
+    __asm__ volatile("1: lock addq $1, (%1)\n\t"
+                     "xchgq %%rax, 8(%1)\n\t"
+                     "decq %0\n\t"
+                     "jnz 1b"
+                     : "+r"(n)
+                     : "r"(work)
+                     : "rax", "cc", "memory");
+}
+
 /* Four: a call, its return, and the loop. */
 static APART void calls(long n)
 {
@@ -145,6 +157,7 @@ static void loops(void)
 #ifdef __x86_64__
     print_all("simple", simple);
     print_all("modify", modify);
+    print_all("locked", locked);
     print_all("calls", calls);
     print_all("jumps", jumps);
     print_all("alternate", alternate);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The system call, and the rights of this process. */
+#include "pmu/system.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int pmu_system_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group,
+                    unsigned long flags)
+{
+    return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group,
+                        flags | PERF_FLAG_FD_CLOEXEC);
+}
+
+bool pmu_system_may_count(void)
+{
+    enum { SYS_ADMIN = 21, PERFMON = 38 };
+    char line[128];
+    unsigned long long set = 0;
+    FILE *file = fopen("/proc/self/status", "re");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "CapEff: %llx", &set) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return (set >> PERFMON & 1) || (set >> SYS_ADMIN & 1);
+}
