@@ -36,7 +36,7 @@ STRATA_CPPFLAGS = -D_GNU_SOURCE -DSTRATA_VERSION='"$(VERSION)"' -Iinclude -Isrc
 LIB_CPPFLAGS = -DINIH_VERSION='"$(shell $(PKG_CONFIG) --modversion inih)"' \
                $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
 STRATA_CFLAGS = -std=c17 -O2 -g -fPIC $(WARNINGS) $(SANITIZE_FLAGS)
-LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -lpthread
+LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lpfm -lm -lpthread
 # Asked once, and only by the targets that need them.
 LIB_CPPFLAGS := $(if $(filter clean uninstall help,$(MAKECMDGOALS)),,$(LIB_CPPFLAGS))
 LIBS := $(if $(filter clean uninstall help,$(MAKECMDGOALS)),,$(LIBS))
@@ -273,10 +273,11 @@ $(BUILD)/strata.pc: Makefile VERSION
 	    'includedir=$${prefix}/include' '' 'Name: strata' \
 	    'Description: measures memory hierarchies' 'Version: $(VERSION)' \
 	    'Requires.private: $(PACKAGES)' 'Libs: -L$${libdir} -lstrata' \
-	    'Libs.private: -lm -lpthread' 'Cflags: -I$${includedir}' >$@
+	    'Libs.private: -lpfm -lm -lpthread' 'Cflags: -I$${includedir}' >$@
 
 install: all completions $(BUILD)/strata.pc
 	install -d $(bindir) $(libdir)/pkgconfig $(incdir) $(mandir) $(datadir)/machines \
+	    $(datadir)/metrics \
 	    $(bashdir) $(zshdir) $(fishdir)
 	install -m 755 $(BUILD)/strata $(bindir)/strata
 	if [ -x $(vg_tool) ]; then \
@@ -290,6 +291,7 @@ install: all completions $(BUILD)/strata.pc
 	install -m 644 docs/man/*.1 $(mandir)
 	for m in $(wildcard machines/*.machine); do \
 	    install -m 644 $$m $(datadir)/machines || exit 1; done
+	install -m 644 metrics/*.events metrics/*.metrics metrics/*.table $(datadir)/metrics
 	install -m 644 $(BUILD)/completions/bash $(bashdir)/strata
 	install -m 644 $(BUILD)/completions/zsh $(zshdir)/_strata
 	install -m 644 $(BUILD)/completions/fish $(fishdir)/strata.fish

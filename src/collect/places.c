@@ -133,3 +133,15 @@ int place_of_machine(const char *name, char path[PATH_MAX], struct strata_error 
                 "installed: give --machine FILE, or run strata probe --save %s",
                 default_machine, generic_machine, default_machine);
 }
+
+int place_of_metrics(char folder[PATH_MAX], struct strata_error *error)
+{
+    static const char *const names[] = {"../metrics", "../../metrics",
+                                        "../share/strata/metrics"};
+    if (find_from_here("STRATA_METRICS", names, sizeof names / sizeof names[0],
+                       "cpus.table", folder))
+        return STRATA_OK;
+    return fail(error, STRATA_UNABLE,
+                "the tables of events are not where strata was installed; set "
+                "STRATA_METRICS to the folder that holds cpus.table");
+}

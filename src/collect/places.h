@@ -3,8 +3,8 @@
  * Where the files are that come with strata: the collector and the machines.
  *
  * They are found from the running program: in the tree that it was built in, or under the
- * prefix that it was installed to. STRATA_VALGRIND and STRATA_MACHINES name other folders.
- */
+ * prefix that it was installed to. STRATA_VALGRIND, STRATA_MACHINES and STRATA_METRICS name
+ * other folders. */
 #ifndef COLLECT_PLACES_H
 #define COLLECT_PLACES_H
 
@@ -32,5 +32,8 @@ int place_of_valgrind(char path[PATH_MAX], struct strata_error *error);
  * or the one that the last probe saved, or else the generic one. STRATA_BAD_INPUT where
  * there is none. */
 int place_of_machine(const char *name, char path[PATH_MAX], struct strata_error *error);
+
+/* The folder of the tables of events and metrics. STRATA_UNABLE where there is none. */
+int place_of_metrics(char folder[PATH_MAX], struct strata_error *error);
 
 #endif

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/hw_breakpoint.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,10 +106,13 @@ struct encoding {
     char *why;
 };
 
-static int wrong(const struct encoding *encoding, const char *format, const char *text)
+__attribute__((format(printf, 2, 3))) static int wrong(const struct encoding *encoding,
+                                                       const char *format, ...)
 {
-    /* the formats are constants of this file with one %s */
-    snprintf(encoding->why, PMU_WHY, format, text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(encoding->why, PMU_WHY, format, arguments);
+    va_end(arguments);
     return -1;
 }
 
@@ -239,7 +243,7 @@ static int take_terms(const struct encoding *encoding, const char *device, char 
     int status = 1;
     for (char *term; status == 1 && (term = strsep(&terms, ","));)
         status = *term ? take_term(encoding, device, term)
-                       : wrong(encoding, "a field is missing%s", "");
+                       : wrong(encoding, "a field is missing");
     return status;
 }
 

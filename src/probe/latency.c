@@ -30,6 +30,7 @@ enum {
 
 #define BEYOND 1.6  /* times what the level before holds: the first footprint */
 #define WITHIN 0.8  /* of what the level holds: the last one */
+#define CLEAR  0.92 /* confidence that a prefetcher is there */
 #define LEFT   0.03 /* of the time, that may be off where trials agree */
 #define MEMORY 6    /* times what the last level holds */
 
@@ -40,25 +41,39 @@ static int build_sparse(struct probing *p, const struct string *s, double x)
                        BLOCK);
 }
 
-/* Bytes that a visit takes up in a level: its line, and what prefetchers bring in with it
- * there or before. The level behind the last one is memory. */
-static double taken(const struct probing *p, int level)
+/* Bytes that a visit takes up in a level at least: its line. The level behind the last one
+ * is memory. */
+static double line_of(const struct probing *p, int level)
 {
     double most = (double)p->runner->ground[BASE_PAGES].line;
+    for (int i = 0; i <= level && i < p->probed->ncaches; i++)
+        if (p->probed->caches[i].line.known)
+            most = fmax(most, p->probed->caches[i].line.value);
+    return most;
+}
+
+/* At the most: with what prefetchers bring in there or before, where it is clear that they
+ * do. */
+static double taken(const struct probing *p, int level)
+{
+    double most = line_of(p, level);
     for (int i = 0; i <= level && i < p->probed->ncaches; i++) {
-        const struct strata_probed_cache *cache = &p->probed->caches[i];
-        if (cache->line.known)
-            most = fmax(most, cache->line.value);
-        if (cache->effective_line.known)
-            most = fmax(most, cache->effective_line.value);
+        const struct strata_value *wide = &p->probed->caches[i].effective_line;
+        if (wide->known && wide->confidence >= CLEAR)
+            most = fmax(most, wide->value);
     }
     return most;
 }
 
-/* Visits that a level has room for. */
+/* Visits that a level has room for, at the least and at the most. */
 static double room(const struct probing *p, int level)
 {
     return p->probed->caches[level].effective.value / taken(p, level);
+}
+
+static double most_room(const struct probing *p, int level)
+{
+    return p->probed->caches[level].effective.value / line_of(p, level);
 }
 
 /* What translation adds to a visit of a string of so many: the first one in each page may
@@ -109,21 +124,25 @@ static double most_visits(const struct probing *p, int level)
     return floor(bytes / taken(p, level));
 }
 
-/* The visits with which a level is measured: at most so many numbers. */
+/* The visits with which a level is measured: at most so many numbers. They are more than
+ * the level before has room for at the most and less than this one has at the least; where
+ * prefetchers leave nothing between these two, more than that has at the least. */
 static size_t footprints(const struct probing *p, int level, size_t at_most, double *visits)
 {
     double most = most_visits(p, level), low, high;
     if (!level || level == p->probed->ncaches) {
-        *visits = level                ? MEMORY * room(p, level - 1)
+        *visits = level                ? MEMORY * most_room(p, level - 1)
                   : p->probed->ncaches ? room(p, 0) / 2
                                        : most;
         *visits = floor(fmin(*visits, most));
         return 1;
     }
-    low = BEYOND * room(p, level - 1);
+    low = BEYOND * most_room(p, level - 1);
     high = fmin(WITHIN * room(p, level), most);
-    if (at_most == 1 || high <= low * 1.1) {
-        *visits = floor(sqrt(room(p, level - 1) * fmin(room(p, level), most)));
+    if (high < 1.2 * low)
+        low = BEYOND * room(p, level - 1);
+    if (at_most == 1 || high < 1.1 * low) {
+        *visits = floor(sqrt(fmax(low, 1) * fmax(high, low)));
         return 1;
     }
     for (int i = 0; i < FOOTPRINTS; i++)

@@ -298,7 +298,7 @@ static int physical_line(struct probing *p, struct strata_probed_cache *cache)
             known(inner->value, inner->value, inner->value, inner->confidence * confidence);
         return 0;
     }
-    if (confidence == 0 || block > p->block[i - 1])
+    if (confidence == 0 || block > p->block[i - 1] || (i == 1 && !inner->known))
         return striped_line(p, cache);
     /* Every visit that comes here has missed before, and was prefetched there. */
     cache->line = unknown("prefetching hides it: %g bytes behave as one line", block);
@@ -342,8 +342,8 @@ int judge_lines(struct probing *p)
     for (int i = 1; i < p->probed->ncaches; i++) {
         struct strata_probed_cache *cache = &p->probed->caches[i];
         const struct strata_value *inner = &cache[-1].line;
-        bool longer =
-            cache->line.known && (!inner->known || cache->line.value > inner->value);
+        double before = inner->known ? inner->value : first_line(p);
+        bool longer = cache->line.known && cache->line.value > before;
         if (longer && !p->line_by_gap[i] &&
             (cache->line.value <= p->block[i - 1] || cache->line.value > p->block[i]))
             cache->line = unknown("prefetching hides it: %g bytes behave as one line",

@@ -197,8 +197,8 @@ static int find_rises(struct probing *p, enum arena arena, const struct spread *
     for (size_t i = 0; i + 1 < spreads[0].levels.n; i++) {
         struct rise rise = rise_of(&spreads[0], i);
         struct decision d;
-        int status = decide_within(p, &spread, rise.to, &folded, rise.to, rise.height,
-                                   CLOSER, &d);
+        int status =
+            decide_within(p, &spread, rise.to, &folded, rise.to, rise.height, CLOSER, &d);
         if (status)
             return status;
         if (d.confidence >= SURE ? d.slower : vote(spreads, n, &rise))
@@ -389,8 +389,8 @@ static int find_penalty(struct probing *p, enum arena arena, double pages,
     sort_ascending(cost, PENALTIES);
     double middle = cost[PENALTIES / 2]; /* in an interval of a whole cycle at least */
     tlb->penalty_cycles =
-        known(middle, fmin(cost[0], middle - 0.5), fmax(cost[PENALTIES - 1], middle + 0.5),
-              1 - exp2(1 - PENALTIES));
+        known(middle, fmax(0, fmin(cost[0], middle - 0.5)),
+              fmax(cost[PENALTIES - 1], middle + 0.5), 1 - exp2(1 - PENALTIES));
     tlb->penalty_ns = in_ns(p, tlb->penalty_cycles);
     return 0;
 }

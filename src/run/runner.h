@@ -18,13 +18,20 @@ enum arena { BASE_PAGES, HUGE_PAGES, ARENAS };
 
 enum {
     RAMP = 8, /* parts in which a string with a ramp is warmed up */
-    LAPS = 8, /* to warm up at the most */
+    LAPS = 8, /* to warm up */
 };
 
 /* A ring is walked until a lap is no longer faster than the one before: a cache with random
  * replacement, or one that does not trust what is new, takes several laps to hold what it
  * can. That is seen from the first part of a lap already. */
 #define SAME 0.98
+
+/* Laps to warm up at the most. Long rings take long, and gain little from the last ones. */
+static inline int runner_laps(size_t n)
+{
+    enum { LONG = 1 << 18 };
+    return n < LONG ? LAPS : LAPS / 2;
+}
 
 static inline size_t runner_part(size_t n)
 {

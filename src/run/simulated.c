@@ -108,7 +108,7 @@ static void walk_laps(struct simulated *s, uint64_t base, const struct refs *ref
     double before = INFINITY;
     for (size_t i = 1; refs->ramp && i < RAMP; i++)
         sim_chase(s->sim, base, refs->at, refs->n * i / RAMP);
-    for (int lap = 0; lap < LAPS; lap++) {
+    for (int lap = 0; lap < runner_laps(refs->n); lap++) {
         double now = (double)sim_chase(s->sim, base, refs->at, part);
         if (!refs->ramp && now > SAME * before)
             break;

@@ -70,7 +70,7 @@ static void *warm_up(void *first, const struct refs *refs)
     double before = INFINITY;
     for (size_t i = 1; refs->ramp && i < RAMP; i++)
         chase(first, refs->n * i / RAMP);
-    for (int lap = 0; lap < LAPS; lap++) {
+    for (int lap = 0; lap < runner_laps(refs->n); lap++) {
         double now = timed_chase(&p, refs->ramp ? refs->n : part);
         if (now > SAME * before)
             break;

@@ -234,6 +234,10 @@ HOT uint32_t translate(struct sim *sim, const struct path *path, uint64_t addres
     uint64_t page = address >> (huge ? quick->huge_shift : quick->page_shift);
     struct sim_slot *slot = huge ? &quick->huge[sim_slot_of(page, SIM_HUGE_BITS)]
                                  : &quick->pages[sim_slot_of(page, SIM_PAGE_BITS)];
+    if (slot->key == (page | route->flag)) { /* most accesses miss a line of a near page */
+        *slot->stamp = ++*quick->clock;
+        return 0;
+    }
     if (route->n == 0) {
         *slot = (struct sim_slot){page | route->flag, &sim->nowhere};
         return 0;
