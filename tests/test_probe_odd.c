@@ -24,28 +24,30 @@
     "[cache L2]\nlevel = 2\nkind = unified\nsize = 128K\nline = 64\nways = 8\n"            \
     "latency = 13\nindex = physical\npolicy = " policy "\n"
 #define TLB "[tlb L1d]\nlevel = 1\nkind = data\nentries = 48\nways = full\n"
+#define HUGE_TLB                                                                           \
+    "[tlb L1d2M]\nlevel = 1\nkind = data\nentries = 16\nways = full\npage = 2M\n"
 #define END "[walk]\nlatency = 30\n[memory]\nlatency = 90\n"
 
+/* What is visited brings in 256 bytes, but only forwards. */
+static const char next_lines[] = MACHINE("next lines", "page = 4K\nhuge = 2M\n") L1("lru")
+    L2("lru") TLB HUGE_TLB END "[prefetch L1d]\nkind = next-line\ndegree = 3\n";
+
+#ifndef __SANITIZE_ADDRESS__ /* slow there, and nothing new to them */
 /* An adjacent-line prefetcher makes lines of 64 bytes behave as if they had 128. */
 static const char pairs[] = MACHINE("pairs of lines", "page = 4K\nhuge = 2M\n") L1("lru")
-    L2("lru") TLB END "[prefetch L2]\nkind = adjacent\n";
+    L2("lru") TLB HUGE_TLB END "[prefetch L2]\nkind = adjacent\n";
 
 /* The same without huge pages and with random replacement, where stripes have to tell. */
 static const char stripes[] = MACHINE("stripes", "page = 16K\n") L1("lru") L2("random")
     TLB END "[prefetch L2]\nkind = adjacent\n";
 
-/* What is visited brings in 256 bytes, but only forwards. */
-static const char next_lines[] = MACHINE("next lines", "page = 4K\nhuge = 2M\n") L1("lru")
-    L2("lru") TLB END "[prefetch L1d]\nkind = next-line\ndegree = 3\n";
-
 /* Random replacement keeps some of a ring that is too long. */
 static const char random_levels[] =
     MACHINE("random levels", "page = 16K\n") L1("random") L2("random") TLB END;
 
-#ifndef __SANITIZE_ADDRESS__ /* slow there, and nothing new to them */
 /* One page too many costs far less than the clock is off. */
 static const char dirty_tlb[] = MACHINE("dirty TLB", "page = 4K\n") L1("lru") L2("lru") TLB
-    "[tlb L2]\nlevel = 2\nkind = unified\nentries = 1536\nways = 6\nlatency = 8\n" END
+    "[tlb L2]\nlevel = 2\nkind = unified\nentries = 768\nways = 6\nlatency = 8\n" END
     "[noise]\njitter = 0.02\nspikes = 0.01\nspike_cycles = 50000\ntimer_ns = 500\n";
 
 /* Its TLB reaches 128M, more than half of what was once tried. */
@@ -76,6 +78,16 @@ static void assert_right(const struct score *score, enum parameter parameter)
                  score->right[parameter], score->wrong[parameter], score->null[parameter]);
 }
 
+static void next_lines_are_not_taken_for_one(void **state)
+{
+    (void)state;
+    struct score score;
+    probe(next_lines, 5, &score);
+    assert_right(&score, LINE);
+    assert_right(&score, LATENCY);
+}
+
+#ifndef __SANITIZE_ADDRESS__
 static void pairs_of_lines_are_not_taken_for_one(void **state)
 {
     (void)state;
@@ -84,15 +96,6 @@ static void pairs_of_lines_are_not_taken_for_one(void **state)
     assert_right(&score, LINE);
     assert_right(&score, LATENCY);
     probe(stripes, 4, &score);
-    assert_right(&score, LINE);
-    assert_right(&score, LATENCY);
-}
-
-static void next_lines_are_not_taken_for_one(void **state)
-{
-    (void)state;
-    struct score score;
-    probe(next_lines, 5, &score);
     assert_right(&score, LINE);
     assert_right(&score, LATENCY);
 }
@@ -108,7 +111,6 @@ static void random_replacement_does_not_change_latencies(void **state)
     assert_int_equal(score.held, score.times);
 }
 
-#ifndef __SANITIZE_ADDRESS__
 static void a_large_tlb_is_exact_on_a_dirty_clock(void **state)
 {
     (void)state;
@@ -135,10 +137,10 @@ static void a_tlb_may_reach_far(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pairs_of_lines_are_not_taken_for_one),
         cmocka_unit_test(next_lines_are_not_taken_for_one),
-        cmocka_unit_test(random_replacement_does_not_change_latencies),
 #ifndef __SANITIZE_ADDRESS__
+        cmocka_unit_test(pairs_of_lines_are_not_taken_for_one),
+        cmocka_unit_test(random_replacement_does_not_change_latencies),
         cmocka_unit_test(a_large_tlb_is_exact_on_a_dirty_clock),
         cmocka_unit_test(a_tlb_may_reach_far),
 #endif

@@ -120,8 +120,8 @@ static __attribute__((noinline)) void
 access_slowly(Addr address, UWord size, enum access_kind kind, struct site *site)
 {
     struct sim_result result;
-    sim_access(tool.sim, address, (uint32_t)size, kinds[kind].op, kinds[kind].type,
-               &result);
+    sim_access_otherwise(tool.sim, address, (uint32_t)size, kinds[kind].op,
+                         kinds[kind].type, &result);
     if (result.level > near[kind].level || result.tlb > near[kind].tlb)
         event(address, kind, site, &result);
 }

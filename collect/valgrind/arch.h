@@ -19,6 +19,9 @@
 #define ARCH_FP                guest_RBP
 #define ARCH_RETURN_SP         8 /* what a return adds to the stack pointer */
 #define ARCH_RETURNS_TO(state) (*(const Addr *)(state)->guest_RSP)
+/* Registers for floating point and vectors: from here to there. */
+#define ARCH_FIRST_VECTOR guest_YMM0
+#define ARCH_LAST_VECTOR  guest_YMM16
 #elif defined(VGA_arm64)
 #include "libvex_guest_arm64.h"
 #define ARCH_STATE             VexGuestARM64State
@@ -30,6 +33,8 @@
 #define ARCH_FP                guest_X29
 #define ARCH_RETURN_SP         0
 #define ARCH_RETURNS_TO(state) ((Addr)(state)->guest_X30)
+#define ARCH_FIRST_VECTOR      guest_Q0
+#define ARCH_LAST_VECTOR       guest_QCFLAG
 #else
 #error "the Valgrind tool knows amd64 and arm64"
 #endif

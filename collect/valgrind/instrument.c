@@ -16,6 +16,7 @@ struct pass {
     IRExpr *load;       /* address of this instruction's load, and its size */
     Int load_size;
     bool load_float;
+    IRTemp loaded;    /* what it loads into */
     bool conditional; /* this instruction is a conditional branch */
 };
 
@@ -98,12 +99,38 @@ static Int limit(Int size)
     return size > 64 ? 64 : size; /* what is larger is rare: saved registers */
 }
 
-static void on_load(struct pass *pass, IRExpr *address, IRType type)
+static void on_load(struct pass *pass, IRExpr *address, IRType type, IRTemp loaded)
 {
     flush_load(pass);
     pass->load = address;
     pass->load_size = limit(sizeofIRType(type));
-    pass->load_float = type == Ity_F32 || type == Ity_F64;
+    pass->load_float = type != Ity_I8 && type != Ity_I16 && type != Ity_I32 &&
+                       type != Ity_I64 && type != Ity_I128;
+    pass->loaded = loaded;
+}
+
+static bool is_loaded(const struct pass *pass, const IRExpr *value)
+{
+    return pass->load && value->tag == Iex_RdTmp && value->Iex.RdTmp.tmp == pass->loaded;
+}
+
+/* VEX loads one number for a vector register as an integer. That its type is another shows
+ * in where it goes. */
+static void on_conversion(struct pass *pass, const IRExpr *value)
+{
+    if (value->tag != Iex_Unop || !is_loaded(pass, value->Iex.Unop.arg))
+        return;
+    IROp op = value->Iex.Unop.op;
+    if (op == Iop_32UtoV128 || op == Iop_64UtoV128 || op == Iop_ReinterpI32asF32 ||
+        op == Iop_ReinterpI64asF64)
+        pass->load_float = true;
+}
+
+static void on_put(struct pass *pass, Int offset, const IRExpr *value)
+{
+    if (offset >= (Int)ARCH_OFFSET(ARCH_FIRST_VECTOR) &&
+        offset < (Int)ARCH_OFFSET(ARCH_LAST_VECTOR) && is_loaded(pass, value))
+        pass->load_float = true;
 }
 
 static bool is_same(const IRExpr *a, const IRExpr *b)
@@ -174,7 +201,8 @@ static void on_exclusive(struct pass *pass, const IRStmt *stmt)
         on_store(pass, stmt->Ist.LLSC.addr,
                  sizeofIRType(typeOfIRExpr(types, stmt->Ist.LLSC.storedata)));
     else
-        on_load(pass, stmt->Ist.LLSC.addr, typeOfIRTemp(types, stmt->Ist.LLSC.result));
+        on_load(pass, stmt->Ist.LLSC.addr, typeOfIRTemp(types, stmt->Ist.LLSC.result),
+                stmt->Ist.LLSC.result);
 }
 
 /* At the entry of an allocator's function. */
@@ -276,7 +304,12 @@ static void on_statement(struct pass *pass, IRStmt *stmt)
     case Ist_WrTmp:
         if (stmt->Ist.WrTmp.data->tag == Iex_Load)
             on_load(pass, stmt->Ist.WrTmp.data->Iex.Load.addr,
-                    stmt->Ist.WrTmp.data->Iex.Load.ty);
+                    stmt->Ist.WrTmp.data->Iex.Load.ty, stmt->Ist.WrTmp.tmp);
+        else
+            on_conversion(pass, stmt->Ist.WrTmp.data);
+        break;
+    case Ist_Put:
+        on_put(pass, stmt->Ist.Put.offset, stmt->Ist.Put.data);
         break;
     case Ist_Store:
         on_store(pass, stmt->Ist.Store.addr,

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #define CACHE(cache, op, result)                                                           \
     (PERF_COUNT_HW_CACHE_##cache | (PERF_COUNT_HW_CACHE_OP_##op << 8) |                    \
@@ -372,24 +373,48 @@ static int encode_tracepoint(const struct encoding *encoding, const char *text)
     return 0;
 }
 
-static int encode_name(const struct encoding *encoding, const char *text)
+/* Names of tracepoints have no capital letters, those of PMUs have. */
+static bool looks_like_tracepoint(const char *text)
 {
-    if (!encoding->system->names)
-        return 0;
-    return encoding->system->names(encoding->kind->pmu, text, !encoding->kind->absent,
-                                   &encoding->code->attr, encoding->why) == 0
-               ? 1
-               : -1;
+    const char *colon = strchr(text, ':');
+    return colon && colon != text && colon[1] && !strchr(colon + 1, ':') &&
+           !strpbrk(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ/=");
 }
 
-/* Cuts :u or :k off; which of them it was. */
+static void explain_tracepoint(const struct encoding *encoding, const char *text)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/sys/kernel/tracing/events", encoding->system->root);
+    if (access(path, F_OK) == 0)
+        wrong(encoding, "there is no tracepoint %.80s", text);
+    else
+        wrong(
+            encoding,
+            "no tracepoint %.80s can be found: tracefs is not mounted; run 'sudo mount -t "
+            "tracefs none /sys/kernel/tracing'",
+            text);
+}
+
+static int encode_name(const struct encoding *encoding, const char *text)
+{
+    bool known = encoding->system->names &&
+                 encoding->system->names(encoding->kind->pmu, text, !encoding->kind->absent,
+                                         &encoding->code->attr, encoding->why) == 0;
+    if (!known && looks_like_tracepoint(text))
+        explain_tracepoint(encoding, text);
+    return known ? 1 : -1;
+}
+
+/* Cuts :u or :k off, or the letter behind PMU/terms/; which of them it was. */
 static char cut_modifier(char *text)
 {
     size_t length = strlen(text);
-    char last = length > 2 ? text[length - 1] : '\0';
-    if ((last != 'u' && last != 'k') || text[length - 2] != ':')
+    char last = length > 2 ? text[length - 1] : '\0',
+         before = last ? text[length - 2] : '\0';
+    bool device = before == '/' && strchr(text, '/') != text + length - 2;
+    if ((last != 'u' && last != 'k') || (before != ':' && !device))
         return '\0';
-    text[length - 2] = '\0';
+    text[length - (device ? 1 : 2)] = '\0';
     return last;
 }
 

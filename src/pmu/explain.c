@@ -68,6 +68,7 @@ static const struct {
     {EINVAL, "EINVAL",
      "this PMU does not know the code, or the group is larger than its counters"},
     {ENOSPC, "ENOSPC", "all of the processor's debug registers are taken"},
+    {EBADF, "EBADF", "this folder is no control group that counters know"},
     {ESRCH, "ESRCH", "the process is gone"},
     {E2BIG, "E2BIG", "the kernel is older than strata expects"},
     {EINTR, "EINTR", "interrupted"},

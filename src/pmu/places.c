@@ -83,8 +83,8 @@ static int find_cpus(const struct pmu_system *system, struct pmu_places *places,
 static int open_cgroup(const struct pmu_system *system, const char *name, int *cgroup,
                        struct strata_error *error)
 {
-    static const char *const roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/perf_event",
-                                        "/sys/fs/cgroup/unified"};
+    static const char *const roots[] = {"/sys/fs/cgroup/perf_event",
+                                        "/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
     char path[PATH_MAX];
     *cgroup = *name == '/' ? open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     for (size_t i = 0; i < sizeof roots / sizeof roots[0] && *cgroup < 0; i++) {

@@ -132,7 +132,7 @@ static size_t footprints(const struct probing *p, int level, size_t at_most, dou
     double most = most_visits(p, level), low, high;
     if (!level || level == p->probed->ncaches) {
         *visits = level                ? MEMORY * most_room(p, level - 1)
-                  : p->probed->ncaches ? room(p, 0) / 2
+                  : p->probed->ncaches ? room(p, 0) / 8
                                        : most;
         *visits = floor(fmin(*visits, most));
         return 1;
@@ -142,7 +142,7 @@ static size_t footprints(const struct probing *p, int level, size_t at_most, dou
     if (high < 1.2 * low)
         low = BEYOND * room(p, level - 1);
     if (at_most == 1 || high < 1.1 * low) {
-        *visits = floor(sqrt(fmax(low, 1) * fmax(high, low)));
+        *visits = floor(low); /* prefetchers that were not yet seen take room, too */
         return 1;
     }
     for (int i = 0; i < FOOTPRINTS; i++)

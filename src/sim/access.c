@@ -291,6 +291,77 @@ COLD uint32_t access_slowly(struct sim *sim, const struct path *path, uint64_t a
     return end + look_up(sim, path, address, physical);
 }
 
+/* Finds a line beyond the first cache of a simple path and fills those that do not have it;
+ * returns its depth. */
+HOT uint32_t bring_simply(struct sim *sim, const struct path *path, uint64_t address,
+                          uint64_t physical)
+{
+    uint64_t sets[STRATA_MAX_CACHES];
+    uint32_t depth = 1;
+    for (; depth < path->n; depth++) {
+        struct level *level = path->level[depth];
+        uint64_t set = sets[depth] = level_set(level, address, physical);
+        uint32_t way = cache_find_small(&level->lines, set, address >> level->shift);
+        if (way == CACHE_NO_WAY)
+            continue;
+        if (level->lines.touch == TOUCH_ORDER)
+            cache_promote(cache_head(&level->lines, set), way);
+        break;
+    }
+    for (uint32_t i = depth; i-- > 1;) {
+        struct level *level = path->level[i];
+        uint64_t gone = cache_fill_plain(&level->lines, sets[i], address >> level->shift);
+        sim->counts.evictions[level->id] += gone != CACHE_NONE;
+    }
+    return depth;
+}
+
+/* The oldest way of a set of the first cache of a simple path, which is to be filled. */
+HOT uint32_t evict_simply(struct sim *sim, const struct path *path,
+                          const struct cache_head *head)
+{
+    const struct level *level = path->level[0];
+    const uint64_t *stamps = head->keys + level->lines.ways;
+    uint32_t way = level->lines.ways == 8 ? cache_oldest(stamps, 8)
+                                          : cache_oldest(stamps, level->lines.ways);
+    uint64_t gone = head->keys[way];
+    if (gone == CACHE_NONE)
+        return way;
+    sim->counts.evictions[level->id]++;
+    sim->victim = gone << path->grain;
+    struct sim_slot *slot = slot_of_line(path->quick, gone);
+    if (slot->key == gone)
+        slot->key = CACHE_NONE;
+    return way;
+}
+
+/* As access_slowly(), for a base page on a simple path. The same steps with all that
+ * cannot happen left out: real programs spend most of their simulated time in here. */
+COLD uint32_t access_simply(struct sim *sim, const struct path *path, uint64_t address)
+{
+    struct level *level = path->level[0];
+    struct cache *lines = &level->lines;
+    uint64_t physical = address, line = address >> path->grain;
+    if (path->translated)
+        physical = mapping_physical(&sim->mapping, address, false);
+    for (uint32_t i = 1; i <= EXPECTED && i < path->n; i++)
+        cache_expect(&path->level[i]->lines, level_set(path->level[i], address, physical));
+    uint32_t end = translate(sim, path, address, false) * END_TLB;
+    uint64_t set = level_set(level, address, physical);
+    struct cache_head *head = cache_head(lines, set);
+    uint32_t way = cache_find_small(lines, set, line);
+    if (way == CACHE_NO_WAY) {
+        end += bring_simply(sim, path, address, physical);
+        way = evict_simply(sim, path, head);
+        head->keys[way] = line;
+        head->marks[way] = cache_mark(line);
+    }
+    uint64_t *stamp = &head->keys[lines->ways + way];
+    *stamp = ++sim->clock;
+    *slot_of_line(path->quick, line) = (struct sim_slot){line, stamp};
+    return end;
+}
+
 /* As sim_quick(), for an access to one line on a huge page. */
 HOT bool quick_huge(struct sim_quick *quick, uint64_t address)
 {
@@ -307,6 +378,8 @@ HOT bool quick_huge(struct sim_quick *quick, uint64_t address)
 HOT uint32_t access_line(struct sim *sim, const struct path *path, uint64_t address)
 {
     sim->victim = SIM_NO_LINE;
+    if (path->simple && !mapping_is_huge(&sim->mapping, address))
+        return access_simply(sim, path, address);
     return quick_huge(path->quick, address) ? END_HUGE : access_slowly(sim, path, address);
 }
 
@@ -344,9 +417,8 @@ COLD void access_lines(struct sim *sim, struct path *path, uint64_t address, uin
     result->victim = victim;
 }
 
-/* An access that is not quick. */
-COLD void access_otherwise(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op,
-                           enum strata_types type, struct sim_result *result)
+void sim_access_otherwise(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op,
+                          enum strata_types type, struct sim_result *result)
 {
     struct path *path = sim->path[op][type];
     uint64_t first = address >> path->grain, last = (address + size - 1) >> path->grain;
@@ -368,7 +440,7 @@ void sim_access(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op
 {
     struct sim_quick *quick = sim->path[op][type]->quick;
     if (__builtin_expect(!sim_quick(quick, address, size), 0)) {
-        access_otherwise(sim, address, size, op, type, result);
+        sim_access_otherwise(sim, address, size, op, type, result);
         return;
     }
     sim->hits[op][type]++;

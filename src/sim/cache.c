@@ -184,42 +184,12 @@ void cache_seed(struct cache *cache, uint64_t seed)
     cache->rng.state = seed;
 }
 
-/* The way with the oldest stamp; no branch on that, because it is random. */
-CACHE_HOT uint32_t oldest_of(const uint64_t *stamps, uint32_t ways)
-{
-    uint32_t way = 0;
-    uint64_t oldest = stamps[0];
-    for (uint32_t i = 1; i < ways; i++) {
-        bool older = stamps[i] < oldest;
-        way = older ? i : way;
-        oldest = older ? stamps[i] : oldest;
-    }
-    return way;
-}
-
-/* The older of two halves of a constant number of ways: a comparison does not wait for
- * the one before. */
-CACHE_HOT uint32_t older_half(const uint64_t *stamps, uint32_t half)
-{
-    uint32_t low = oldest_of(stamps, half), high = half + oldest_of(stamps + half, half);
-    return stamps[high] < stamps[low] ? high : low;
-}
-
-static uint32_t oldest_stamp(const uint64_t *stamps, uint32_t ways)
-{
-    if (ways == 8)
-        return older_half(stamps, 4);
-    if (ways == 4)
-        return older_half(stamps, 2);
-    return oldest_of(stamps, ways);
-}
-
 /* As fill_small(), where the oldest stamp says which way goes. */
 static uint64_t fill_stamped(struct cache *cache, uint64_t set, uint64_t key)
 {
     struct cache_head *head = cache_head(cache, set);
     uint64_t *stamps = head->keys + cache->ways;
-    uint32_t way = oldest_stamp(stamps, cache->ways);
+    uint32_t way = cache_oldest(stamps, cache->ways);
     uint64_t gone = head->keys[way];
     head->keys[way] = key;
     head->marks[way] = cache_mark(key);

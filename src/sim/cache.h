@@ -279,11 +279,9 @@ CACHE_HOT bool cache_hit(struct cache *cache, uint64_t set, uint64_t key)
 /* As cache_fill(), of an array that is not plain. */
 uint64_t cache_fill_otherwise(struct cache *cache, uint64_t set, uint64_t key);
 
-/* Puts in a key that is not there. Returns the key that had to go, or CACHE_NONE. */
-CACHE_HOT uint64_t cache_fill(struct cache *cache, uint64_t set, uint64_t key)
+/* As cache_fill(), of a plain array. */
+CACHE_HOT uint64_t cache_fill_plain(struct cache *cache, uint64_t set, uint64_t key)
 {
-    if (!cache->plain)
-        return cache_fill_otherwise(cache, set, key);
     struct cache_head *head = cache_head(cache, set);
     uint32_t way = (uint32_t)(head->order >> cache->oldest) & 15;
     uint64_t gone = head->keys[way];
@@ -291,6 +289,29 @@ CACHE_HOT uint64_t cache_fill(struct cache *cache, uint64_t set, uint64_t key)
     head->marks[way] = cache_mark(key);
     head->order = head->order << 4 | way;
     return gone;
+}
+
+/* Puts in a key that is not there. Returns the key that had to go, or CACHE_NONE. */
+CACHE_HOT uint64_t cache_fill(struct cache *cache, uint64_t set, uint64_t key)
+{
+    return cache->plain ? cache_fill_plain(cache, set, key)
+                        : cache_fill_otherwise(cache, set, key);
+}
+
+/* The way with the oldest stamp. Stamp and way are compared as one number, without a
+ * branch, because that is random; two chains, because each step waits for the last. */
+CACHE_HOT uint32_t cache_oldest(const uint64_t *stamps, uint32_t ways)
+{
+    uint64_t even = stamps[0] << 4, odd = UINT64_MAX;
+    for (uint32_t way = 1; way < ways; way += 2) {
+        uint64_t first = stamps[way] << 4 | way;
+        odd = first < odd ? first : odd;
+        if (way + 1 == ways)
+            break;
+        uint64_t second = stamps[way + 1] << 4 | (way + 1);
+        even = second < even ? second : even;
+    }
+    return (uint32_t)(even < odd ? even : odd) & 15;
 }
 
 /* The key that the next fill of a set throws out, where that is plain, or CACHE_NONE. */

@@ -60,6 +60,7 @@ struct path {
     struct sim_quick *quick;       /* what is near; paths with one first cache share it */
     bool translated;               /* some level is */
     bool prefetches;               /* some level has a prefetcher */
+    bool simple;                   /* a miss is followed by fills and nothing else */
     bool casts[STRATA_MAX_CACHES]; /* the level's victims go into the next */
     bool passes[STRATA_MAX_CACHES]; /* that, or it is inclusive */
     struct level *level[STRATA_MAX_CACHES];

@@ -9,7 +9,7 @@
  *     if (sim_quick(quick, address, size))
  *         hits++;                                  the result is *quick->result
  *     else
- *         sim_access(sim, address, size, SIM_LOAD, STRATA_INT, &result);
+ *         sim_access_otherwise(sim, address, size, SIM_LOAD, STRATA_INT, &result);
  *     ...
  *     sim_add_hits(sim, SIM_LOAD, STRATA_INT, hits);   before sim_counts(); hits = 0
  *
@@ -103,6 +103,10 @@ struct sim_quick {
 /* The tables for accesses of a kind; some kinds share theirs. They live as long as the
  * simulated machine. */
 struct sim_quick *sim_quick_for(struct sim *sim, enum sim_op op, enum strata_types type);
+
+/* As sim_access(), for one for which sim_quick() returned false just now. */
+void sim_access_otherwise(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op,
+                          enum strata_types type, struct sim_result *result);
 
 /* Counts n accesses for which sim_quick() returned true. */
 void sim_add_hits(struct sim *sim, enum sim_op op, enum strata_types type, uint64_t n);

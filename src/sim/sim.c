@@ -165,6 +165,19 @@ static void clear_quick(struct sim *sim)
 }
 
 /* Paths with the same first cache and the same TLBs share their tables. */
+/* Whether a miss is followed by fills and nothing else, and only the oldest goes. */
+static bool is_simple(const struct path *path)
+{
+    if (path->n == 0 || path->prefetches || !path->level[0]->lines.stamped ||
+        path->level[0]->lines.policy->tree || path->level[0]->lines.nwatchers != 1)
+        return false;
+    for (uint32_t i = 0; i < path->n; i++)
+        if (path->passes[i] || path->level[i]->exclusive ||
+            (i > 0 && !path->level[i]->lines.plain))
+            return false;
+    return true;
+}
+
 static void build_quick(struct sim *sim, struct path *path)
 {
     const struct path *integers = &sim->paths[PATH_INT];
@@ -311,6 +324,8 @@ struct sim *sim_create(const struct strata_machine *machine, uint64_t seed,
         build_route(sim, machine, i / 2, i % 2);
     for (uint32_t i = 0; i < PATHS; i++)
         build_path(sim, machine, i);
+    for (uint32_t i = 0; i < PATHS; i++) /* when all who watch a cache are known */
+        sim->paths[i].simple = is_simple(&sim->paths[i]);
     clear_quick(sim);
     clear_trails(sim);
     for (int type = 0; type < 4; type++) {

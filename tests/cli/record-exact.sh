@@ -101,6 +101,16 @@ make_list-main|1|128000|128000|128000
 make_longs-main|1|262144|262144|262144
 END
 
+# The doubles of rows and columns do not ask the first level, and the second holds them.
+record --paused --machine "$root/tests/machines/integers.machine" ./known
+rows_are 'a cache for integers only' "SELECT object, events, latency, l1_misses, l2_misses
+    FROM cells WHERE object IN ('rows', 'columns', 'left', 'large')" <<'END'
+rows|512|51200|0|512
+columns|512|51200|0|512
+left|64|6400|64|64
+large|1280|24320|1280|128
+END
+
 # What the machine counted is all in some cell: nothing is lost, nothing counted twice.
 # A level's caches are summed.
 adds_up() {
@@ -110,6 +120,8 @@ adds_up() {
 }
 record --machine "$root/tests/machines/two-level.machine" ls -l "$root/tests"
 adds_up 'two levels' 'SUM(l1_misses), SUM(l2_misses), SUM(tlb1_misses)'
+record --machine "$root/tests/machines/integers.machine" --fetches ls -l "$root/tests"
+adds_up 'a cache for integers only' 'SUM(l1_misses), SUM(l2_misses)'
 record --machine generic --fetches ls -l "$root/tests"
 adds_up 'with fetches' 'SUM(l1_misses), SUM(l2_misses), SUM(l3_misses), SUM(tlb1_misses),
     SUM(tlb2_misses)'

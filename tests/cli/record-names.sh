@@ -74,8 +74,8 @@ other_buffer|1|7000|1|7000|7000
 library_block-library-main|2|16000|2|8000|8000
 END
 is 'the library is the module of its variable' \
-    "$(query "SELECT m.path LIKE '%/buffer.so' FROM object o JOIN module m ON m.id = o.module
-              WHERE o.name = 'buffer'")" 1
+    "$(query "SELECT m.path LIKE '%/buffer.so' FROM object o
+              JOIN module m ON m.id = o.module WHERE o.name = 'buffer'")" 1
 line=$(grep -n 'void \*block = malloc(8000)' "$root/tests/programs/library.c")
 is 'where the first was allocated' \
     "$(query "SELECT place FROM object WHERE name LIKE 'library_block%'")" \
@@ -132,6 +132,7 @@ geometry::table<int, 900>::values|global|57
 geometry::mesh::mesh-main|heap|113
 geometry::mesh::shade::palette|global|44
 single-main|heap|76
+until_it_works-main|heap|141
 after_exception-main|heap|193
 END
     rows_are 'C++: objects, bytes, still there, smallest, largest' "$sizes" <<'END'
@@ -141,6 +142,7 @@ geometry::table<int, 900>::values|1|3600|1|3600|3600
 geometry::mesh::mesh-main|1|7200|0|7200|7200
 geometry::mesh::shade::palette|1|2800|1|2800|2800
 single-main|2|4824|0|24|4800
+until_it_works-main|1|9000|0|9000|9000
 after_exception-main|1|12345|0|12345|12345
 END
     is 'C++: the nodes of a map' "$(query "SELECT objects, live, smallest, largest FROM

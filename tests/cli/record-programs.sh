@@ -134,9 +134,9 @@ is 'threads: their frames are on stacks' "$(query "SELECT COUNT(*) FROM cells WH
 
 compile children
 same children ./children
-rows_are 'children: each its part' "SELECT object, pid = (SELECT pid FROM process WHERE id = 1),
-    COUNT(DISTINCT pid), SUM(events) FROM cells WHERE function = 'scan' AND kind <> 'stack'
-    GROUP BY 1, 2" <<'END'
+rows_are 'children: each its part' "SELECT object, pid = (SELECT pid FROM process WHERE
+    id = 1), COUNT(DISTINCT pid), SUM(events) FROM cells WHERE function = 'scan' AND
+    kind <> 'stack' GROUP BY 1, 2" <<'END'
 work|1|1|1024
 work|0|3|3072
 make_block-fork_some-main|1|1|1024

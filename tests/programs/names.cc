@@ -91,6 +91,20 @@ static APART bool too_large(size_t size)
     return false;
 }
 
+/* The same call fails twice, and then it does not. */
+static APART void until_it_works(size_t size)
+{
+    for (int tries = 0;; tries++)
+        try {
+            size_t now = tries < 2 ? size : 9000;
+            char *volatile block = new char[now];
+            visit(block, now);
+            delete[] block;
+            return;
+        } catch (const std::bad_alloc &) {
+        }
+}
+
 static APART void after_exception()
 {
     auto *block = new char[12345];
@@ -108,6 +122,7 @@ int main(int n, char **)
     mesh.shade();
     single();
     bool failed = too_large(size_t{1} << (n + 60));
+    until_it_works(size_t{1} << (n + 60));
     after_exception();
     std::map<int, long> tree;
     for (int i = 0; i < 100; i++)

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The virtual PMU: events of a simulated machine under the same plain names as those of
+ * real processors, so that the same metrics are computed from them.
+ *
+ * Counts are of loads and stores of the program, exact and without the kernel. A store
+ * counts as a load does: it brings its line in. */
+#ifndef PMU_VIRTUAL_H
+#define PMU_VIRTUAL_H
+
+#include "pmu/system.h"
+#include "sim/sim.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <strata/machine.h>
+
+/* What a simulated run left, summed over its processes. */
+struct virtual_counts {
+    const struct strata_machine *machine;
+    bool fetches, branches; /* whether these were simulated */
+    uint64_t instructions, cycles;
+    uint64_t conditional, taken, jumps, indirect, calls, returns, mispredicted;
+    struct sim_counts sim;
+};
+
+enum virtual_needs { VIRTUAL_FETCHES = 1, VIRTUAL_BRANCHES = 2 }; /* a set */
+
+/* The events, by index; NULL past the last one. */
+const char *virtual_event(size_t i, const char **about, unsigned *needs);
+
+/* What must be simulated for an event to be counted; 0 also for one that there is not. */
+unsigned virtual_needs(const char *event);
+
+/* The count of an event; false: why there is none on this machine. */
+bool virtual_count(const struct virtual_counts *counts, const char *event, uint64_t *count,
+                   char why[PMU_WHY]);
+
+/* Adds one process's counts of the simulator. */
+void virtual_add(struct sim_counts *sum, const struct sim_counts *more);
+
+#endif
