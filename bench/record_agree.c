@@ -13,11 +13,11 @@
  * Addresses decide about conflicts, so both runs get the same environment, to the byte:
  * the folders of both tools have names of the same length, and each run has both names in
  * its environment. A function is compared if it has more than 0.5% of the misses. */
+#include "query.h"
 #include "workloads.h"
 
 #include <dirent.h>
 #include <math.h>
-#include <sqlite3.h>
 
 #define TARGET 0.1   /* percent, in all and by function */
 #define SHARE  0.005 /* of the misses: what a function must have to be compared */
@@ -65,28 +65,12 @@ static const char *const *make_environment(const struct bench *bench,
 
 /* The database in which the two are compared. */
 
-static void sql(sqlite3 *db, const char *text)
-{
-    char *message = NULL;
-    if (sqlite3_exec(db, text, NULL, NULL, &message) != SQLITE_OK)
-        die("%s", message);
-}
-
-static sqlite3_stmt *prepare(sqlite3 *db, const char *text)
-{
-    sqlite3_stmt *stmt;
-    if (sqlite3_prepare_v2(db, text, -1, &stmt, NULL) != SQLITE_OK)
-        die("%s", sqlite3_errmsg(db));
-    return stmt;
-}
-
 static void insert(sqlite3_stmt *stmt, const char *function, long d1, long ll)
 {
     sqlite3_bind_text(stmt, 1, function, -1, SQLITE_TRANSIENT);
     sqlite3_bind_int64(stmt, 2, d1);
     sqlite3_bind_int64(stmt, 3, ll);
-    if (sqlite3_step(stmt) != SQLITE_DONE)
-        die("%s", sqlite3_errmsg(sqlite3_db_handle(stmt)));
+    query_next(stmt);
     sqlite3_reset(stmt);
 }
 
@@ -107,11 +91,11 @@ static void load_cachegrind(const struct bench *bench, sqlite3 *db)
     char path[PATH_MAX], *line = NULL, *function = NULL;
     size_t room = 0;
     long d1, ll, lines = 0;
-    sqlite3_stmt *stmt = prepare(db, "INSERT INTO cachegrind VALUES(?, ?, ?)");
+    sqlite3_stmt *stmt = query_prepare(db, "INSERT INTO cachegrind VALUES(?, ?, ?)");
     FILE *file = fopen(format_to(path, sizeof path, "%s/cachegrind.out", bench->work), "r");
     if (!file)
         die("%s: %s", path, strerror(errno));
-    sql(db, "BEGIN");
+    query_run(db, "BEGIN");
     while (getline(&line, &room, file) >= 0) {
         line[strcspn(line, "\n")] = '\0';
         if (strncmp(line, "fn=", 3) == 0) {
@@ -122,7 +106,7 @@ static void load_cachegrind(const struct bench *bench, sqlite3 *db)
             lines++;
         }
     }
-    sql(db, "COMMIT");
+    query_run(db, "COMMIT");
     if (!lines)
         die("%s holds no counts", path);
     sqlite3_finalize(stmt);
@@ -137,18 +121,18 @@ static sqlite3 *load(const struct bench *bench)
     char text[2 * PATH_MAX];
     if (sqlite3_open(":memory:", &db) != SQLITE_OK)
         die("%s", sqlite3_errmsg(db));
-    sql(db, "CREATE TABLE cachegrind(function, d1, ll)");
+    query_run(db, "CREATE TABLE cachegrind(function, d1, ll)");
     load_cachegrind(bench, db);
     format_to(text, sizeof text, "ATTACH '%s/profile.strata' AS profile", bench->work);
-    sql(db, text);
-    sql(db, "CREATE TABLE d1 AS SELECT function, sum(a) AS a, sum(b) AS b FROM ("
-            "  SELECT function, d1 AS a, 0 AS b FROM cachegrind UNION ALL"
-            "  SELECT ifnull(function, '\?\?\?'), 0, l1_misses FROM profile.cells"
-            "    WHERE kind <> 'code') GROUP BY function;"
-            "CREATE TABLE ll AS SELECT function, sum(a) AS a, sum(b) AS b FROM ("
-            "  SELECT function, ll AS a, 0 AS b FROM cachegrind UNION ALL"
-            "  SELECT ifnull(function, '\?\?\?'), 0, l2_misses FROM profile.cells)"
-            "  GROUP BY function");
+    query_run(db, text);
+    query_run(db, "CREATE TABLE d1 AS SELECT function, sum(a) AS a, sum(b) AS b FROM ("
+                  "  SELECT function, d1 AS a, 0 AS b FROM cachegrind UNION ALL"
+                  "  SELECT ifnull(function, '\?\?\?'), 0, l1_misses FROM profile.cells"
+                  "    WHERE kind <> 'code') GROUP BY function;"
+                  "CREATE TABLE ll AS SELECT function, sum(a) AS a, sum(b) AS b FROM ("
+                  "  SELECT function, ll AS a, 0 AS b FROM cachegrind UNION ALL"
+                  "  SELECT ifnull(function, '\?\?\?'), 0, l2_misses FROM profile.cells)"
+                  "  GROUP BY function");
     return db;
 }
 
@@ -160,10 +144,9 @@ static double percent(double theirs, double ours)
 static void read_total(sqlite3 *db, int kind, struct agreement *agreement)
 {
     char text[RUN_TEXT];
-    sqlite3_stmt *stmt = prepare(
+    sqlite3_stmt *stmt = query_prepare(
         db, format_to(text, sizeof text, "SELECT sum(a), sum(b) FROM %s", kinds[kind]));
-    if (sqlite3_step(stmt) != SQLITE_ROW)
-        die("%s", sqlite3_errmsg(db));
+    query_next(stmt);
     for (int i = 0; i < 2; i++)
         agreement->counts[kind][i] = sqlite3_column_double(stmt, i);
     sqlite3_finalize(stmt);
@@ -181,12 +164,12 @@ static void read_functions(sqlite3 *db, int kind, bool verbose, struct agreement
 {
     char text[RUN_TEXT];
     double total = agreement->counts[kind][0];
-    sqlite3_stmt *stmt = prepare(
+    sqlite3_stmt *stmt = query_prepare(
         db,
         format_to(text, sizeof text,
                   "SELECT function, a, b FROM %s WHERE max(a, b) > %.1f ORDER BY a DESC",
                   kinds[kind], SHARE * total));
-    while (sqlite3_step(stmt) == SQLITE_ROW) {
+    while (query_next(stmt)) {
         const char *name = (const char *)sqlite3_column_text(stmt, 0);
         const double counts[2] = {sqlite3_column_double(stmt, 1),
                                   sqlite3_column_double(stmt, 2)};
@@ -248,14 +231,6 @@ static int print_agreement(const char *name, const struct agreement *agreement)
     if (!agreement->same_output)
         printf("%-8s the program's output differs  MISSED\n", "");
     return missed;
-}
-
-static bool is_chosen(const char *name, char **names, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return n == 0;
 }
 
 int main(int argc, char **argv)

@@ -116,14 +116,6 @@ static bool print_summary(const struct summary *summary)
     return met;
 }
 
-static bool is_chosen(const char *name, char **names, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return n == 0;
-}
-
 /* Measures one program and prints its row. */
 static void measure_one(const struct bench *bench, const char *name,
                         const char *const *program, int repeats, struct summary *summary)

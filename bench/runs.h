@@ -157,6 +157,15 @@ static inline bool same_files(const struct bench *bench, const char *a, const ch
     return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
+/* Whether a name is among those asked for; none asked for: all are. */
+static inline bool is_chosen(const char *name, char **names, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return n == 0;
+}
+
 static inline void bench_end(const struct bench *bench)
 {
     const char *const argv[] = {"/bin/rm", "-rf", bench->work, NULL};

@@ -14,10 +14,10 @@
  * 1.5 percentage points of the truth, where at least 1,000 samples were taken. With n
  * samples a share p has a standard error of sqrt(p (1 - p) / n), which is 1.4 points for a
  * third and 1,000 samples, if they are independent. */
+#include "query.h"
 #include "sampling_plot.h"
 
 #include <math.h>
-#include <sqlite3.h>
 
 #define TARGET      1.5 /* percentage points */
 #define LARGE       0.1 /* share of the misses */
@@ -55,18 +55,10 @@ static sqlite3 *open_profile(const struct bench *bench)
     return db;
 }
 
-static sqlite3_stmt *prepare(sqlite3 *db, const char *text)
-{
-    sqlite3_stmt *stmt;
-    if (sqlite3_prepare_v2(db, text, -1, &stmt, NULL) != SQLITE_OK)
-        die("%s", sqlite3_errmsg(db));
-    return stmt;
-}
-
 static double number(sqlite3 *db, const char *text)
 {
-    sqlite3_stmt *stmt = prepare(db, text);
-    double value = sqlite3_step(stmt) == SQLITE_ROW ? sqlite3_column_double(stmt, 0) : 0;
+    sqlite3_stmt *stmt = query_prepare(db, text);
+    double value = query_next(stmt) ? sqlite3_column_double(stmt, 0) : 0;
     sqlite3_finalize(stmt);
     return value;
 }
@@ -74,7 +66,7 @@ static double number(sqlite3 *db, const char *text)
 /* Rows: name, actual and sampled share and rank, the largest actual one first. */
 static sqlite3_stmt *ask_objects(sqlite3 *db)
 {
-    return prepare(
+    return query_prepare(
         db, "WITH sums AS (SELECT o.name, sum((1 - c.sampled) * l1_misses) AS a,"
             "    sum(c.sampled * l1_misses) AS s"
             "  FROM cell c JOIN object o ON o.id = c.object GROUP BY o.id),"
@@ -100,7 +92,7 @@ static struct object *find_object(struct result *result, const char *name)
 static void read_objects(sqlite3 *db, int rate, struct result *result)
 {
     sqlite3_stmt *stmt = ask_objects(db);
-    while (sqlite3_step(stmt) == SQLITE_ROW) {
+    while (query_next(stmt)) {
         double actual = sqlite3_column_double(stmt, 1),
                got = sqlite3_column_double(stmt, 2);
         if (actual > 100 * LARGE)
@@ -224,14 +216,6 @@ static void print_growth(const struct growth *growth, int n, const struct result
     }
     puts("source: at 1 in 1,000 at most 0.15% more misses (ijpeg) and 16% more cycles");
     puts("        (tomcatv); at 1 in 10,000 at most 1.6% more cycles (tomcatv)");
-}
-
-static bool is_chosen(const char *name, char **names, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return n == 0;
 }
 
 static void note_growth(struct growth *growth, const char *name,

@@ -4,7 +4,7 @@
 ! of the same size, of which each step goes through several at a time.
 module water
   implicit none
-  integer, parameter :: n = 512, steps = 28
+  integer, parameter :: n = 512, steps = 30
   real(8) :: u(n + 1, n + 1), v(n + 1, n + 1), p(n + 1, n + 1)
   real(8) :: unew(n + 1, n + 1), vnew(n + 1, n + 1), pnew(n + 1, n + 1)
   real(8) :: uold(n + 1, n + 1), vold(n + 1, n + 1), pold(n + 1, n + 1)

@@ -5,7 +5,7 @@
 ! a common block.
 program tomcatv
   implicit none
-  integer, parameter :: n = 513, steps = 26
+  integer, parameter :: n = 513, steps = 100
   real(8) :: x(n, n), y(n, n), rx(n, n), ry(n, n), aa(n, n), dd(n, n), d(n, n)
   common /mesh/ x, y, rx, ry, aa, dd, d
   integer :: i, j, step

@@ -348,6 +348,8 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
     (void)closure, (void)layout, (void)host;
     if (guest_word != host_word)
         VG_(tool_panic)("strata: host and guest differ in their word");
+    if (tool.off)
+        return in;
     struct pass pass = {.out = deepCopyIRSBExceptStmts(in)};
     Int i = 0;
     for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)

@@ -65,7 +65,9 @@ static void start(void)
         VG_(umsg)("strata: this tool is started by `strata record`\n");
         VG_(exit)(2);
     }
-    raw_open();
+    tool.off = !raw_open();
+    if (tool.off)
+        return;
     totals_start();
     access_start();
     sample_start();
@@ -90,6 +92,8 @@ static void start(void)
 static void finish(Int status)
 {
     (void)status;
+    if (tool.off)
+        return;
     totals_write();
     tool.raw->end = exiting ? RAW_EXITED : RAW_SIGNALLED;
     if (!exiting)
@@ -99,6 +103,8 @@ static void finish(Int status)
 static void forked(ThreadId tid)
 {
     (void)tid;
+    if (tool.off)
+        return;
     object_threads = 1; /* the others stay with the parent */
     raw_forked();
     totals_forked();
@@ -108,7 +114,8 @@ static void forked(ThreadId tid)
 static void before_fork(ThreadId tid)
 {
     (void)tid;
-    totals_write();
+    if (!tool.off)
+        totals_write();
 }
 
 static void on_map(Addr start, SizeT size, Bool r, Bool w, Bool x, ULong handle)
@@ -150,6 +157,8 @@ static void poll_command(void)
 
 static void on_run(ThreadId tid, ULong blocks)
 {
+    if (tool.off)
+        return;
     heap_switch(tid);
     if (blocks - last_poll >= POLL) {
         last_poll = blocks;
@@ -161,7 +170,9 @@ static void on_run(ThreadId tid, ULong blocks)
 static void before_call(ThreadId tid, UInt number, UWord *args, UInt n)
 {
     (void)tid, (void)n;
-    Word pid = VG_(getpid)();
+    if (tool.off)
+        return;
+    Word pid = tool.raw->pid;
     if (number == __NR_exit_group || (number == __NR_exit && object_threads <= 1)) {
         exiting = true;
         tool.raw->status = (int32_t)(args[0] & 0xff);
@@ -179,8 +190,14 @@ static void before_call(ThreadId tid, UInt number, UWord *args, UInt n)
 static void after_call(ThreadId tid, UInt number, UWord *args, UInt n, SysRes result)
 {
     (void)tid, (void)args, (void)n, (void)result;
-    if (number == __NR_execve) /* it failed, else nobody is here */
+    if (number == __NR_execve && !tool.off) /* it failed, else nobody is here */
         tool.raw->end = RAW_RUNNING;
+}
+
+static void on_break(Addr start, SizeT size, ThreadId tid)
+{
+    (void)tid;
+    object_break(start, size);
 }
 
 static void on_discard(Addr start, VexGuestExtents extents)
@@ -205,6 +222,7 @@ static void before_options(void)
     VG_(needs_superblock_discards)(on_discard);
     VG_(track_new_mem_mmap)(on_map);
     VG_(track_new_mem_startup)(on_map);
+    VG_(track_new_mem_brk)(on_break);
     VG_(track_die_mem_munmap)(variables_unmapped);
     VG_(track_pre_thread_first_insn)(on_thread_start);
     VG_(track_pre_thread_ll_exit)(on_thread_end);

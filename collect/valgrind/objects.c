@@ -16,6 +16,7 @@ static bool any_named;
 
 uint64_t object_age = 1;
 UInt object_threads;
+static Addr break_low, break_high; /* what the program got by brk */
 
 /* Buckets by kind and name. */
 struct named_bucket {
@@ -287,15 +288,20 @@ static bool find_section(Addr address, struct object *object)
     return true;
 }
 
+/* The allocator looks into its records, not into blocks. */
+static void find_between_blocks(struct object *object)
+{
+    object->bucket = heap_expected_sp != HEAP_NOWHERE ? allocator_bucket : unknown_bucket;
+    object->size = 0; /* a block may come there */
+}
+
 /* What is neither on the heap nor in a variable; *object is the gap between variables. */
 static void find_outside(Addr address, struct object *object)
 {
     if ((object_threads > 1 && find_on_other_stack(address, object)) ||
         find_section(address, object))
         return;
-    /* The allocator looks into its records, not into blocks. */
-    object->bucket = heap_expected_sp != HEAP_NOWHERE ? allocator_bucket : unknown_bucket;
-    object->size = 0; /* the heap may grow into the gap */
+    find_between_blocks(object);
 }
 
 static bool find_on_stack(Addr address, struct site *site, struct object *object)
@@ -310,6 +316,13 @@ static bool find_on_stack(Addr address, struct site *site, struct object *object
     return true;
 }
 
+void object_break(Addr start, SizeT size)
+{
+    if (!break_high)
+        break_low = start;
+    break_high = start + size;
+}
+
 void object_find(Addr address, struct site *site, struct object *object)
 {
     const struct block *block = any_named ? blocks_find(named, address) : NULL;
@@ -321,6 +334,8 @@ void object_find(Addr address, struct site *site, struct object *object)
         *object = (struct object){block->owner, block->start, block->size};
         if (any_named) /* a part of it may have another name */
             object->size = 0;
+    } else if (address >= break_low && address < break_high) {
+        find_between_blocks(object);
     } else if (!variable_find(address, object)) {
         find_outside(address, object);
     } else if (any_named) {

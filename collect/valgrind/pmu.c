@@ -230,6 +230,8 @@ void pmu_forked(void)
 Bool pmu_request(ThreadId tid, UWord *args, UWord *result)
 {
     (void)tid;
+    if (tool.off)
+        return False;
     *result = 0;
     switch (args[0]) {
     case VPMU_REQUEST_OPEN:

@@ -17,7 +17,7 @@ extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, 
                               RegWord, RegWord, RegWord);
 extern Int VG_(safe_fd)(Int fd);
 
-enum { STEP = 1 << 20 };
+enum { FIRST_STEP = 1 << 16, STEP = 1 << 20 }; /* many processes are short */
 #define RANGE (UINT64_C(16) << 30)
 
 static Int file = -1;
@@ -42,6 +42,13 @@ static uint32_t buckets_room;
 static struct raw_cell *spare_cell;
 static struct raw_bucket spare_bucket;
 static struct raw_lives spare_lives;
+
+/* Says why this process is not recorded. */
+static bool give_up(const HChar *what, const HChar *path)
+{
+    VG_(umsg)("strata: %s: %s\n", path, what);
+    return false;
+}
 
 static void die(const HChar *what, const HChar *path)
 {
@@ -85,19 +92,20 @@ static bool grow(uint64_t size)
     return true;
 }
 
-static void read_config(struct raw_header *header)
+static bool read_config(struct raw_header *header)
 {
     HChar path[VKI_PATH_MAX];
     path_in_folder(path, sizeof path, "config");
     SysRes opened = VG_(open)(path, VKI_O_RDONLY, 0);
     if (sr_isError(opened))
-        die("cannot be read", path);
+        return give_up("cannot be read", path);
     Int fd = (Int)sr_Res(opened);
     Int got = VG_(read)(fd, header, sizeof *header);
     VG_(close)(fd);
     if (got != sizeof *header || VG_(memcmp)(header->magic, RAW_MAGIC, 8) ||
         header->version != RAW_VERSION || header->size != sizeof *header)
-        die("is not the configuration of this version", path);
+        return give_up("is not the configuration of this version", path);
+    return true;
 }
 
 static void allocate_tables(void)
@@ -111,19 +119,20 @@ static void allocate_tables(void)
         "strata.spare", 1, sizeof *spare_cell + 8 * (tool.cache_levels + tool.tlb_levels));
 }
 
-void raw_open(void)
+bool raw_open(void)
 {
     struct raw_header config;
-    read_config(&config);
+    if (!read_config(&config))
+        return false;
     tool.cache_levels = raw_cache_levels(&config.machine);
     tool.tlb_levels = raw_tlb_levels(&config.machine);
     file = create_file();
-    if (file < 0 || !grow(STEP))
-        die("no space left for the counts", tool.folder);
+    if (file < 0 || !grow(FIRST_STEP))
+        return give_up("no space left for the counts", tool.folder);
     SysRes mapped = VG_(am_shared_mmap_file_float_valgrind)(
         RANGE, VKI_PROT_READ | VKI_PROT_WRITE, file, 0);
     if (sr_isError(mapped))
-        die("the counts cannot be mapped", tool.folder);
+        return give_up("the counts cannot be mapped", tool.folder);
     tool.raw = (struct raw_header *)sr_Res(mapped);
     *tool.raw = config;
     tool.raw->pid = VG_(getpid)();
@@ -133,6 +142,7 @@ void raw_open(void)
     HChar name[VKI_PATH_MAX];
     VG_(client_fname)(name, sizeof name, False);
     tool.raw->command = raw_text(name);
+    return true;
 }
 
 /* Sets all counts of the records to 0; what they name stays. */
@@ -148,8 +158,11 @@ static void clear_records(void)
     }
     for (uint32_t i = 0; i < nbuckets; i++) {
         struct raw_bucket *bucket = buckets[i];
-        bucket->objects = bucket->live = lives[i].objects;
-        bucket->bytes = bucket->live_bytes = bucket->most_bytes = lives[i].bytes;
+        bool allocated = bucket->kind == RAW_HEAP || bucket->kind == RAW_NAMED;
+        bucket->live = lives[i].objects;
+        bucket->live_bytes = bucket->most_bytes = lives[i].bytes;
+        if (allocated) /* by the parent */
+            bucket->objects = bucket->bytes = 0;
     }
 }
 
@@ -163,7 +176,7 @@ static bool copy_records(uint64_t size)
             return false;
         grown += (uint64_t)written;
     }
-    return grow((size / STEP + 1) * STEP);
+    return grow((size / FIRST_STEP + 1) * FIRST_STEP);
 }
 
 /* Replaces the mapping by that of the new file, or by memory that nobody reads. */
@@ -206,7 +219,8 @@ void *raw_append(uint32_t type, uint32_t size)
     size = (size + 7) & ~7u;
     if (tool.raw->lost)
         return NULL;
-    if (appended + size > grown && (grown + STEP > RANGE || !grow(grown + STEP))) {
+    uint64_t step = grown < STEP ? grown : STEP; /* a record is smaller than either */
+    if (appended + size > grown && (grown + step > RANGE || !grow(grown + step))) {
         tool.raw->lost = 1;
         return NULL;
     }

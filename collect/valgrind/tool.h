@@ -66,14 +66,15 @@ struct tool {
     uint32_t cache_levels, tlb_levels;
     bool collecting; /* counts go to cells; the machine is simulated in any case */
     bool exact, sampling;
+    bool off; /* nothing could be opened: the program runs and is left alone */
 };
 
 extern struct tool tool;
 
 /* raw.c */
 
-/* Makes this process's file from the folder's config. Exits with a message if it cannot. */
-void raw_open(void);
+/* Makes this process's file from the folder's config. False, with a message: it cannot. */
+bool raw_open(void);
 /* In a child, after fork: a file of its own, with all counts at 0. */
 void raw_forked(void);
 /* A new record, to be filled in and then published; NULL: the disk is full. */
@@ -164,6 +165,8 @@ struct object {
 void object_find(Addr address, struct site *site, struct object *object);
 extern uint64_t object_age; /* grows when an object goes, or is named, or modules change */
 extern UInt object_threads; /* that live */
+/* The heap that the kernel keeps behind the program grew. */
+void object_break(Addr start, SizeT size);
 void object_add(Addr start, SizeT size, uint32_t bucket);
 void object_remove(Addr start);
 /* The program gives a range a name. */

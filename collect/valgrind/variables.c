@@ -211,7 +211,9 @@ static void read_symbols(UInt first)
     HChar map[VKI_PATH_MAX];
     VG_(snprintf)(map, sizeof map, "%s/map-%d-%u", tool.folder, VG_(getpid)(), calls++);
     to = quote(to, tool.strata);
-    to = VG_(strcpy)(to, " symbols") + 8;
+    /* Other processes of the same run need most of the modules too. */
+    to = VG_(strcpy)(to, " symbols --cache ") + 17;
+    to = quote(to, tool.folder);
     for (UInt i = first; i < nmodules; i++) {
         *to++ = ' ';
         to = quote(to, modules[i].path);

@@ -302,11 +302,16 @@ static int add_points(struct probing *p, struct series *series, int level, size_
     return 0;
 }
 
+/* A rough answer is better than none. */
 static void answer(struct probing *p, int level, struct strata_value cycles)
 {
     struct strata_probed *probed = p->probed;
     bool memory = level == probed->ncaches;
-    *(memory ? &probed->memory_cycles : &probed->caches[level].latency_cycles) = cycles;
+    struct strata_value *to =
+        memory ? &probed->memory_cycles : &probed->caches[level].latency_cycles;
+    if (to->known && !cycles.known)
+        return;
+    *to = cycles;
     *(memory ? &probed->memory_ns : &probed->caches[level].latency_ns) = in_ns(p, cycles);
 }
 

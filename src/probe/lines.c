@@ -25,9 +25,10 @@ enum {
     WIDTHS = 7, /* stripes tried: from half the first line to 32 times that */
     TRIALS = 4, /* of each stripe, at least */
     MOST_TRIALS = 16,
-    GUESS = 64, /* bytes: where the first cache's line is not known */
-    BLOCK = 8,  /* pages */
-    PAIRS = 5,  /* of visits, at each distance */
+    GUESS = 64,    /* bytes: where the first cache's line is not known */
+    BLOCK = 8,     /* pages */
+    PAIRS = 5,     /* of visits, at each distance… */
+    FEW_PAIRS = 3, /* …or so many where time is short */
     SPACING = 8,
 };
 
@@ -226,7 +227,7 @@ static int inside(struct probing *p, const struct strata_probed_cache *cache, do
 {
     double middle = sqrt(cache->latency_cycles.value * next), cycles;
     int votes = 0, n = 0;
-    while (n < PAIRS && !late(p)) {
+    while (n < PAIRS && !late(p) && (n < FEW_PAIRS || time_left(p, 0))) {
         int status = second_visit(p, direction, (size_t)chunks_of(p, cache), d, &cycles);
         if (status)
             return status;
