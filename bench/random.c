@@ -29,12 +29,16 @@ static void probe_one(int i, void *result)
     strata_probed_release(&probed);
 }
 
+/* With the totals so far: all of them take long. */
 static void print_one(int i, const void *result)
 {
     const struct score *score = result;
     score_add(&total, score);
-    printf("seed %llu%s\n%s", (unsigned long long)first_seed + (unsigned)i,
-           *score->wrongs ? "" : ": all right", score->wrongs);
+    int right = total.band_right[BANDS - 1], all = total.band_all[BANDS - 1];
+    printf("seed %llu: %s; so far %.2f%% found, %d of %d right at 0.95 or more\n%s",
+           (unsigned long long)first_seed + (unsigned)i,
+           *score->wrongs ? "not all right" : "all right", 100 * score_share(&total), right,
+           all, score->wrongs);
     fflush(stdout);
 }
 

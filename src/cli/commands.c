@@ -55,6 +55,34 @@ static const struct option_spec record_options[] = {
     {0},
 };
 
+static const struct option_spec stat_options[] = {
+    {"source", 0, "auto|perf|sim",
+     "where counts come from; auto (the default) is what this machine offers"},
+    {"machine", 'm', "FILE",
+     "the simulated machine: a file, or the name of one that comes with strata"},
+    {"events", 'e', "EVENTS", "count these, separated by commas; {} makes a group"},
+    {"pid", 'p', "PID", "count this process and what it starts"},
+    {"all", 'a', NULL, "count all that runs on all processors"},
+    {"cgroup", 0, "PATH", "count all that runs in this control group"},
+    {"interval", 'I', "MS", "print counts every MS milliseconds"},
+    {"repeat", 'r', "N", "run the program N times; print mean and deviation"},
+    {"duration", 0, "S", "end after S seconds"},
+    {"user", 'u', NULL, "leave the kernel out"},
+    {"pinned", 0, NULL, "take turns with nobody: an event has a counter, or none"},
+    {"json", 0, NULL, "print JSON: plain numbers, null where nothing was counted"},
+    {"csv", 0, NULL, "print CSV: the same"},
+    {"output", 'o', "FILE", "write to FILE; the default is standard error"},
+    {0},
+};
+
+static const struct option_spec events_options[] = {
+    {"pmu", 0, "NAME", "of this PMU: libpfm4's name, a table's, sim or kernel"},
+    {"pmus", 0, NULL, "list the PMUs that are known"},
+    {"json", 0, NULL, "print JSON"},
+    {"csv", 0, NULL, "print CSV"},
+    {0},
+};
+
 static const struct option_spec view_options[] = {
     {"object", 0, "NAME", "only this object: its name, the beginning of it, or a pattern"},
     {"function", 0, "NAME", "only this function, named in the same way"},
@@ -89,6 +117,22 @@ const struct command commands[] = {
      "Runs a program on a simulated machine and writes a profile: misses and latency by "
      "object, function and line. The program's input, output and exit status are its own.",
      record_options, "PROGRAM...", cmd_record},
+    {"stat", "count how often a program or this machine misses",
+     "Runs a program, or looks at what is running, and counts misses of caches and TLBs: "
+     "by "
+     "hardware counters where they are there, else on a simulated machine. What could not "
+     "be "
+     "counted is said, with the reason. The program's input, output and exit status are "
+     "its "
+     "own.",
+     stat_options, "PROGRAM...", cmd_stat},
+    {"events", "list and search the events that can be counted",
+     "Shows events with what they count and how they are encoded, for this processor and "
+     "for "
+     "any other. PATTERN is looked for in names and descriptions; with * or ? it is for "
+     "the "
+     "whole name.",
+     events_options, "PATTERN", cmd_events},
     {"view", "show what a profile has to say",
      "Shows data structures, functions and lines by their misses and latency. Without the "
      "name of a view, a terminal gets a prompt with the same words, and a pipe gets totals "

@@ -144,3 +144,15 @@ enum launch_event launch_wait(struct launch *launch, double until)
             kill(launch->pid, got);
     }
 }
+
+void launch_stop(struct launch *launch)
+{
+    enum { GRACE_SECONDS = 10 };
+    if (!launch->pid || launch->ended)
+        return;
+    kill(launch->pid, SIGTERM);
+    if (launch_wait(launch, launch_now() + GRACE_SECONDS) == LAUNCH_ENDED)
+        return;
+    kill(launch->pid, SIGKILL);
+    launch_wait(launch, INFINITY);
+}

@@ -45,6 +45,9 @@ enum launch_event {
 /* Waits until launch_now() is `until`, which may be INFINITY. */
 enum launch_event launch_wait(struct launch *launch, double until);
 
+/* Ends the program: SIGTERM, and SIGKILL ten seconds later. */
+void launch_stop(struct launch *launch);
+
 double launch_now(void);
 
 #endif

@@ -303,7 +303,10 @@ static void judge(const struct counter *counter, size_t lost, struct pmu_count *
                   "opened but never scheduled: nothing ran that it could count");
     else if (count->running_ns == 0)
         set_state(count, PMU_NEVER_SCHEDULED,
-                  "opened but never scheduled: other events hold the counters");
+                  *counter->want->kind.device
+                      ? "opened but never scheduled: nothing ran on such a core, or other "
+                        "events hold its counters"
+                      : "opened but never scheduled: other events hold the counters");
     else if (count->raw == 0 && !counter->software) {
         count->state = PMU_NEVER_MOVED;
         snprintf(count->why, sizeof count->why,

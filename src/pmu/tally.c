@@ -160,10 +160,8 @@ void tally_difference(const struct pmu_count *before, const struct pmu_count *af
     difference->raw = minus(after->raw, before->raw);
     difference->enabled_ns = minus(after->enabled_ns, before->enabled_ns);
     difference->running_ns = minus(after->running_ns, before->running_ns);
-    if (difference->running_ns)
-        return;
+    if (difference->running_ns || !difference->enabled_ns)
+        return; /* where nothing ran, nothing happened: that is a count */
     difference->state = PMU_NEVER_SCHEDULED;
-    snprintf(difference->why, sizeof difference->why,
-             difference->enabled_ns ? "not scheduled in this interval"
-                                    : "nothing ran in this interval");
+    snprintf(difference->why, sizeof difference->why, "not scheduled in this interval");
 }

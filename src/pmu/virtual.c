@@ -6,6 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+const char virtual_standard_events[] = "instructions,cycles,l1d_accesses,l1d_misses,l2_"
+                                       "misses,l3_misses,dtlb_misses,dtlb_walks,"
+                                       "branches,branch_misses";
+
 /* How an event is computed. `level` is that of a cache, or LAST. */
 typedef bool event_value(const struct virtual_counts *counts, uint32_t level,
                          uint64_t *count, char *why);

@@ -26,6 +26,9 @@ struct virtual_counts {
 
 enum virtual_needs { VIRTUAL_FETCHES = 1, VIRTUAL_BRANCHES = 2 }; /* a set */
 
+/* The events that are counted if none are named. */
+extern const char virtual_standard_events[];
+
 /* The events, by index; NULL past the last one. */
 const char *virtual_event(size_t i, const char **about, unsigned *needs);
 

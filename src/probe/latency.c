@@ -226,12 +226,16 @@ static struct view view_of(const struct probing *p, const struct series *series,
     return view;
 }
 
-/* How steep the curve is around the point i: footprints are evenly spaced. */
+/* How steep the curve is around the point i: footprints are evenly spaced. The steeper side
+ * counts, so that a point that is off by itself is not taken for a flat place. */
 static double steepness(const struct view *view, size_t i)
 {
-    size_t from = i ? i - 1 : i, to = i + 1 < view->n ? i + 1 : i;
-    return fabs(log(view->cycles[to].value / view->cycles[from].value)) /
-           (double)(to - from);
+    double here = view->cycles[i].value, most = 0;
+    if (i)
+        most = fabs(log(here / view->cycles[i - 1].value));
+    if (i + 1 < view->n)
+        most = fmax(most, fabs(log(view->cycles[i + 1].value / here)));
+    return most;
 }
 
 /* The point with the flattest surroundings; the ends have none. */

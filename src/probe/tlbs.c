@@ -67,6 +67,34 @@ static int build_folded(struct probing *p, const struct string *s, double x)
     return refs_folded(&p->refs, &p->runner->ground[s->arena], &p->rng, n, pages);
 }
 
+/* Moves every visit to a random line of its page. */
+static void scatter(struct probing *p, enum arena arena)
+{
+    const struct ground *ground = &p->runner->ground[arena];
+    uint64_t lines = ground->page / ground->line, *at = p->refs.at;
+    for (size_t i = 0; i < p->refs.n; i++)
+        at[i] =
+            at[i] / ground->page * ground->page + rng_below(&p->rng, lines) * ground->line;
+}
+
+/* The spread and the folded string with scattered lines: whatever sets a cache has, both
+ * fill them alike, if not as evenly. */
+static int build_scattered(struct probing *p, const struct string *s, double x)
+{
+    int status = build_spread(p, s, x);
+    if (!status)
+        scatter(p, s->arena);
+    return status;
+}
+
+static int build_scattered_folded(struct probing *p, const struct string *s, double x)
+{
+    int status = build_folded(p, s, x);
+    if (!status)
+        scatter(p, s->arena);
+    return status;
+}
+
 /* a: the stride in pages. b: neighbouring rows. x: pages in a row. */
 static int build_rows(struct probing *p, const struct string *s, double x)
 {
@@ -191,8 +219,8 @@ static bool vote(const struct spread *spreads, size_t n, const struct rise *rise
 static int find_rises(struct probing *p, enum arena arena, const struct spread *spreads,
                       size_t n, struct rise *rises, size_t *found)
 {
-    struct string spread = {.build = build_spread, .arena = arena, .a = 1};
-    struct string folded = {.build = build_folded, .arena = arena};
+    struct string spread = {.build = build_scattered, .arena = arena, .a = 1};
+    struct string folded = {.build = build_scattered_folded, .arena = arena};
     *found = 0;
     for (size_t i = 0; i + 1 < spreads[0].levels.n; i++) {
         struct rise rise = rise_of(&spreads[0], i);

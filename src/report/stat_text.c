@@ -124,9 +124,25 @@ static void comment_of(const struct layout *layout, const struct tally_row *row,
     }
 }
 
-static void print_uncounted(const struct layout *layout, const char *label, const char *why)
+/* The first row that was not counted for the same reason; NULL: this is the first. */
+static const struct tally_row *same_reason(const struct tally *tally,
+                                           const struct tally_row *row)
 {
-    char text[LINE + PMU_WHY + 64];
+    for (const struct tally_row *other = tally->rows; other < row; other++)
+        if (!other->count.n && strcmp(other->why, row->why) == 0)
+            return other;
+    return NULL;
+}
+
+static void print_uncounted(const struct layout *layout, const struct tally_row *row,
+                            const char *label)
+{
+    char text[LINE + PMU_WHY + 64], why[PMU_WHY + 64], name[LINE];
+    const struct tally_row *other = same_reason(layout->report->tally, row);
+    if (other)
+        snprintf(why, sizeof why, "as for %.200s", label_of(other, name));
+    else
+        snprintf(why, sizeof why, "%s", row->why);
     int gap = bound(layout->name - (int)utf8_length(label), 0, 40) + GAP;
     snprintf(text, sizeof text, "%*s%.200s%*snot counted: %.239s", INDENT, "", label, gap,
              "", why);
@@ -139,7 +155,7 @@ static void print_row(const struct layout *layout, const struct tally_row *row)
     const struct tally_metric *metric = metric_of(layout->report->tally, row);
     label_of(row, label);
     if (!row->count.n) {
-        print_uncounted(layout, label, row->why);
+        print_uncounted(layout, row, label);
         return;
     }
     if (metric && metric->value.n && !*row->device &&
