@@ -40,7 +40,8 @@ struct object {
 struct result {
     double misses[RATES + 1], cycles[RATES + 1]; /* at each rate; the last: no samples */
     double samples[RATES];
-    double error[RATES]; /* the largest of a large object, percentage points */
+    double error[RATES];    /* the largest of a large object, percentage points */
+    double standard[RATES]; /* the standard error of that, if samples are independent */
     struct object objects[OBJECTS];
     int nobjects;
 };
@@ -88,6 +89,15 @@ static struct object *find_object(struct result *result, const char *name)
     return added;
 }
 
+static void note_error(struct result *result, int rate, double actual, double got)
+{
+    double error = fabs(got - actual);
+    if (actual <= 100 * LARGE || error < result->error[rate])
+        return;
+    result->error[rate] = error;
+    result->standard[rate] = sqrt(actual * (100 - actual) / result->samples[rate]);
+}
+
 /* Shares of a run with samples; the truth that is shown is that of the first rate. */
 static void read_objects(sqlite3 *db, int rate, struct result *result)
 {
@@ -95,8 +105,7 @@ static void read_objects(sqlite3 *db, int rate, struct result *result)
     while (query_next(stmt)) {
         double actual = sqlite3_column_double(stmt, 1),
                got = sqlite3_column_double(stmt, 2);
-        if (actual > 100 * LARGE)
-            result->error[rate] = fmax(result->error[rate], fabs(got - actual));
+        note_error(result, rate, actual, got);
         struct object *object =
             find_object(result, (const char *)sqlite3_column_text(stmt, 0));
         if (!object)
@@ -175,6 +184,9 @@ static int print_errors(const struct result *result)
         printf("  %10.2f%s", result->error[rate], bad ? "!" : " ");
         missed += bad;
     }
+    printf("\n%10s%-33s", "", "standard error of that object");
+    for (int rate = 0; rate < RATES; rate++)
+        printf("  %10.2f ", result->standard[rate]);
     putchar('\n');
     return missed;
 }

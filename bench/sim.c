@@ -48,7 +48,7 @@ static void release(void *context, void *block)
     free(block);
 }
 
-static const struct sim_allocator allocator = {allocate, release, NULL};
+static const struct allocator allocator = {allocate, release, NULL};
 
 /* The size of the data cache of a level, or four times the last one's for memory. */
 static uint64_t size_of(const struct strata_machine *machine, uint32_t level)

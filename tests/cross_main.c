@@ -112,7 +112,7 @@ static uint32_t cost_at(struct sim *sim, uint64_t address, uint32_t *level)
 
 static void test_sim(struct score *score, const struct strata_machine *machine)
 {
-    struct sim_allocator allocator = {allocate, release, NULL};
+    struct allocator allocator = {allocate, release, NULL};
     struct sim *sim = sim_create(machine, 1, &allocator);
     uint32_t level;
     check(score, sim != NULL, "the simulated machine starts");

@@ -45,9 +45,9 @@ static inline void memory_release(void *context, void *block)
     free(block);
 }
 
-static inline struct sim_allocator memory_allocator(struct memory *memory)
+static inline struct allocator memory_allocator(struct memory *memory)
 {
-    return (struct sim_allocator){memory_allocate, memory_release, memory};
+    return (struct allocator){memory_allocate, memory_release, memory};
 }
 
 /* A machine that is valid once it has a data cache of level 1. */
@@ -109,7 +109,7 @@ static inline struct sim *machine_start(const struct strata_machine *machine,
                                         struct memory *memory)
 {
     struct strata_error error = {0};
-    struct sim_allocator allocator = memory_allocator(memory);
+    struct allocator allocator = memory_allocator(memory);
     if (strata_machine_check(machine, &error))
         fail_msg("%s", error.text);
     struct sim *sim = sim_create(machine, 1, &allocator);

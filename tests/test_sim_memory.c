@@ -238,7 +238,7 @@ static void a_remap_is_a_new_machine(void **state)
 {
     (void)state;
     struct memory memory = {0};
-    struct sim_allocator allocator = memory_allocator(&memory);
+    struct allocator allocator = memory_allocator(&memory);
     struct strata_machine machine = direct_mapped(STRATA_PHYSICAL, STRATA_MAP_RANDOM);
     machine.caches[0].ways = 16;
     machine.caches[0].policy = STRATA_RANDOM;
@@ -277,7 +277,7 @@ static void no_memory_is_no_machine_and_no_leak(void **state)
     size_t fails_at = 1;
     for (;; fails_at++) {
         struct memory memory = {.fails_at = fails_at};
-        struct sim_allocator allocator = memory_allocator(&memory);
+        struct allocator allocator = memory_allocator(&memory);
         struct sim *sim = sim_create(&machine, 1, &allocator);
         if (sim) {
             run(sim);

@@ -10,14 +10,14 @@
 static void make(struct cache *cache, struct memory *memory, uint64_t sets, uint32_t ways,
                  uint32_t policy)
 {
-    struct sim_allocator allocator = memory_allocator(memory);
+    struct allocator allocator = memory_allocator(memory);
     struct cache_shape shape = {.sets = sets, .ways = ways, .policy = policy};
     assert_int_equal(cache_init(cache, &shape, &allocator), 0);
 }
 
 static void discard(struct cache *cache, struct memory *memory)
 {
-    struct sim_allocator allocator = memory_allocator(memory);
+    struct allocator allocator = memory_allocator(memory);
     cache_release(cache, &allocator);
     assert_int_equal(memory->blocks, 0);
 }
@@ -154,7 +154,7 @@ static void compare(uint64_t sets, uint32_t ways, uint32_t policy, double occupi
                     bool near)
 {
     struct memory memory = {0};
-    struct sim_allocator allocator = memory_allocator(&memory);
+    struct allocator allocator = memory_allocator(&memory);
     struct cache_shape shape = {
         .sets = sets, .ways = ways, .policy = policy, .occupied = occupied, .near = near};
     struct rng rng = {ways * 1000 + sets * 10 + policy};

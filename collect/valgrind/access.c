@@ -36,22 +36,9 @@ void access_refresh(void)
     }
 }
 
-static void *sim_memory(void *context, SizeT size)
-{
-    (void)context;
-    return VG_(malloc)("strata.sim", size);
-}
-
-static void sim_free(void *context, void *block)
-{
-    (void)context;
-    VG_(free)(block);
-}
-
 void access_start(void)
 {
-    const struct sim_allocator allocator = {sim_memory, sim_free, NULL};
-    tool.sim = sim_create(&tool.raw->machine, tool.raw->seed, &allocator);
+    tool.sim = sim_create(&tool.raw->machine, tool.raw->seed, &tool_allocator);
     if (!tool.sim) {
         VG_(umsg)("strata: not enough memory for the simulated machine\n");
         VG_(exit)(1);

@@ -6,22 +6,9 @@
 
 static struct predictor *predictor;
 
-static void *memory(void *context, SizeT size)
-{
-    (void)context;
-    return VG_(malloc)("strata.predictor", size);
-}
-
-static void give_back(void *context, void *block)
-{
-    (void)context;
-    VG_(free)(block);
-}
-
 void branch_start(void)
 {
-    const struct allocator allocator = {memory, give_back, NULL};
-    predictor = predictor_create(&tool.raw->machine.branch, &allocator);
+    predictor = predictor_create(&tool.raw->machine.branch, &tool_allocator);
 }
 
 static void count(enum raw_event kind, bool right)

@@ -13,6 +13,21 @@
 enum { POLL = 100000 }; /* blocks: some milliseconds */
 
 struct tool tool;
+
+static void *allocate(void *context, SizeT size)
+{
+    (void)context;
+    return VG_(malloc)("strata", size);
+}
+
+static void release(void *context, void *block)
+{
+    (void)context;
+    VG_(free)(block);
+}
+
+const struct allocator tool_allocator = {allocate, release, NULL};
+
 static ULong last_poll;
 static HChar last_word;    /* of `strata record` */
 static bool exiting;       /* the program asked for its end */

@@ -25,23 +25,10 @@ struct named_bucket {
 };
 static struct named_bucket *by_name[HASH];
 
-static void *memory(void *context, SizeT size)
-{
-    (void)context;
-    return VG_(malloc)("strata.blocks", size);
-}
-
-static void give_back(void *context, void *block)
-{
-    (void)context;
-    VG_(free)(block);
-}
-
 void objects_start(void)
 {
-    const struct allocator allocator = {memory, give_back, NULL};
-    heap = blocks_create(&allocator);
-    named = blocks_create(&allocator);
+    heap = blocks_create(&tool_allocator);
+    named = blocks_create(&tool_allocator);
     unknown_bucket = raw_new_bucket(RAW_UNKNOWN, "<UNKNOWN>", NULL, NULL);
     stack_bucket = raw_new_bucket(RAW_STACK, "<STACK>", NULL, NULL);
     allocator_bucket = raw_new_bucket(RAW_HEAP, "<ALLOCATOR>", NULL, NULL);

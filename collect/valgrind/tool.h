@@ -70,6 +70,7 @@ struct tool {
 };
 
 extern struct tool tool;
+extern const struct allocator tool_allocator; /* Valgrind's own memory, for shared parts */
 
 /* raw.c */
 

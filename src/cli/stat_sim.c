@@ -16,6 +16,7 @@ struct simulation {
     struct collect_options collect;
     struct program program;
     char machine[PATH_MAX];
+    char note[512];
     struct tally tally;
     struct pmu_count *counts;
     double seconds;
@@ -77,11 +78,15 @@ static int set_up(struct simulation *s, struct strata_error *error)
     return STRATA_OK;
 }
 
-static void announce(const struct simulation *s, const char *why)
+/* One line; where JSON or CSV goes to standard error, it would be in its way, and JSON has
+ * it inside. */
+static void announce(struct simulation *s, const char *why)
 {
     const char *slash = strrchr(s->machine, '/');
-    fprintf(stderr, "strata: %ssimulating %s under valgrind\n", why,
-            s->job->machine || !slash ? s->machine : slash + 1);
+    snprintf(s->note, sizeof s->note, "%ssimulating %.400s under valgrind", why,
+             s->job->machine || !slash ? s->machine : slash + 1);
+    if (s->job->format == STAT_TEXT || s->job->output)
+        fprintf(stderr, "strata: %s\n", s->note);
 }
 
 /* Counts. */
@@ -176,6 +181,7 @@ static int report(const struct simulation *s, struct strata_error *error)
                                       .what = s->job->what,
                                       .source = "sim",
                                       .processor = s->collect.config.machine.name,
+                                      .note = s->note,
                                       .seconds = s->seconds / (s->runs ? s->runs : 1),
                                       .runs = s->runs};
     return stat_print(s->job, &whole, error);

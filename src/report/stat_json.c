@@ -80,6 +80,8 @@ static json_t *whole(const struct stat_report *report)
                   text_of(report->what), "source", report->source, "processor",
                   text_of(report->processor), "seconds", report->seconds, "runs",
                   (int)report->runs, "counters", counters, "metrics", metrics);
+    if (object && report->note && *report->note)
+        bad = json_object_set_new(object, "note", text_of(report->note)) || bad;
     if (object && report->interval)
         bad = json_object_set_new(object, "interval",
                                   json_pack("[f,f]", report->from, report->to)) ||

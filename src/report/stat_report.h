@@ -14,6 +14,7 @@ struct stat_report {
     const char *what;      /* the program, "process 12", "all processors" */
     const char *source;    /* "perf" or "sim" */
     const char *processor; /* what counted: a processor, or a simulated machine */
+    const char *note;      /* why it is simulated; NULL or "": nothing to say */
     double seconds;
     unsigned runs;
     bool interval; /* counts are those from `from` to `to`, seconds since the start */

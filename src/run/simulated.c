@@ -179,7 +179,7 @@ int runner_simulated(struct runner **runner, const struct strata_machine *machin
                      uint64_t seed, uint64_t bytes, uint64_t huge_bytes,
                      struct strata_error *error)
 {
-    const struct sim_allocator allocator = {allocate, release, NULL};
+    const struct allocator allocator = {allocate, release, NULL};
     struct simulated *s = calloc(1, sizeof *s);
     if (!s)
         return fail(error, STRATA_FAILED, "out of memory");

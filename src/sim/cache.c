@@ -6,7 +6,7 @@
 #include "large.h"
 
 /* What was allocated is noted before the part that is used. */
-void *cache_allocate(const struct sim_allocator *allocator, uint64_t count, size_t size)
+void *cache_allocate(const struct allocator *allocator, uint64_t count, size_t size)
 {
     const size_t line = 64, more = line - 1 + sizeof(void *);
     if (count > (SIZE_MAX - more) / size)
@@ -20,7 +20,7 @@ void *cache_allocate(const struct sim_allocator *allocator, uint64_t count, size
     return part;
 }
 
-void cache_free(const struct sim_allocator *allocator, void *part)
+void cache_free(const struct allocator *allocator, void *part)
 {
     if (part)
         allocator->release(allocator->context, ((void **)part)[-1]);
@@ -29,7 +29,7 @@ void cache_free(const struct sim_allocator *allocator, void *part)
 /* The occupied share of each set in whole ways: the product is carried from set to set
  * in 32.32 fixed point, so that the average over sets is right. */
 static int init_room(struct cache *cache, double occupied,
-                     const struct sim_allocator *allocator)
+                     const struct allocator *allocator)
 {
     if (!(occupied > 0))
         return 0;
@@ -47,7 +47,7 @@ static int init_room(struct cache *cache, double occupied,
 }
 
 /* A head begins at a multiple of its own size, so that it is in one line of the caches. */
-static int init_small(struct cache *cache, const struct sim_allocator *allocator)
+static int init_small(struct cache *cache, const struct allocator *allocator)
 {
     const uint64_t size = sizeof *cache->heads;
     uint64_t words = cache->touch == TOUCH_STAMP ? 2 : 1; /* a key, and a stamp */
@@ -69,7 +69,7 @@ static struct cache_branch branch_to(uint32_t leaves, uint32_t way)
     return branch;
 }
 
-static int init_trees(struct cache *cache, const struct sim_allocator *allocator)
+static int init_trees(struct cache *cache, const struct allocator *allocator)
 {
     if (!cache->policy->tree)
         return 0;
@@ -96,7 +96,7 @@ static uint8_t touch_of(const struct policy *policy, bool stamps)
 }
 
 int cache_init(struct cache *cache, const struct cache_shape *shape,
-               const struct sim_allocator *allocator)
+               const struct allocator *allocator)
 {
     bool power = (shape->sets & (shape->sets - 1)) == 0;
     bool large = shape->ways > ORDER_MAX;
@@ -124,7 +124,7 @@ int cache_init(struct cache *cache, const struct cache_shape *shape,
     return 0;
 }
 
-void cache_release(struct cache *cache, const struct sim_allocator *allocator)
+void cache_release(struct cache *cache, const struct allocator *allocator)
 {
     cache_free(allocator, cache->room);
     cache_free(allocator, cache->heads);

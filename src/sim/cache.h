@@ -123,13 +123,13 @@ struct cache_shape {
 /* Makes an empty array. Returns -1 when memory runs out; then, and after it, call
  * cache_release(), which accepts a zeroed struct too. */
 int cache_init(struct cache *cache, const struct cache_shape *shape,
-               const struct sim_allocator *allocator);
-void cache_release(struct cache *cache, const struct sim_allocator *allocator);
+               const struct allocator *allocator);
+void cache_release(struct cache *cache, const struct allocator *allocator);
 
 /* For its parts: `count` things of a size, at the beginning of a line of this computer's
  * caches; NULL: out of memory; and back. */
-void *cache_allocate(const struct sim_allocator *allocator, uint64_t count, size_t size);
-void cache_free(const struct sim_allocator *allocator, void *block);
+void *cache_allocate(const struct allocator *allocator, uint64_t count, size_t size);
+void cache_free(const struct allocator *allocator, void *block);
 
 /* Empties the array. Tables that watch it are emptied by who keeps them. */
 void cache_clear(struct cache *cache);

@@ -85,7 +85,7 @@ struct sim {
     struct cache tlbs[STRATA_MAX_TLBS]; /* of pages */
     struct sim_quick quick[PATHS];
     uint64_t nowhere; /* for visits of pages where there is no TLB */
-    struct sim_allocator allocator;
+    struct allocator allocator;
 };
 
 /* The set of a cache in which a line is. */

@@ -3,7 +3,7 @@
  * The large form of an array: its hash index and its lists by age. */
 #include "large.h"
 
-int large_init(struct cache *cache, const struct sim_allocator *allocator)
+int large_init(struct cache *cache, const struct allocator *allocator)
 {
     uint64_t nodes = cache->sets * cache->ways;
     if (nodes >= CACHE_NO_NODE / 8)
@@ -25,7 +25,7 @@ int large_init(struct cache *cache, const struct sim_allocator *allocator)
                : -1;
 }
 
-void large_release(struct cache *cache, const struct sim_allocator *allocator)
+void large_release(struct cache *cache, const struct allocator *allocator)
 {
     cache_free(allocator, cache->keys);
     cache_free(allocator, cache->chains);

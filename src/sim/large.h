@@ -15,8 +15,8 @@
 #include "cache.h"
 
 /* As the functions of the same names in cache.h. */
-int large_init(struct cache *cache, const struct sim_allocator *allocator);
-void large_release(struct cache *cache, const struct sim_allocator *allocator);
+int large_init(struct cache *cache, const struct allocator *allocator);
+void large_release(struct cache *cache, const struct allocator *allocator);
 void large_clear(struct cache *cache);
 uint64_t large_fill(struct cache *cache, uint64_t set, uint64_t key);
 void large_vacate(struct cache *cache, uint64_t set, uint32_t way);

@@ -303,7 +303,7 @@ static void seed_all(struct sim *sim, uint64_t seed)
 }
 
 struct sim *sim_create(const struct strata_machine *machine, uint64_t seed,
-                       const struct sim_allocator *allocator)
+                       const struct allocator *allocator)
 {
     struct sim *sim = allocator->allocate(allocator->context, sizeof *sim);
     if (!sim)
@@ -342,7 +342,7 @@ void sim_release(struct sim *sim)
 {
     if (!sim)
         return;
-    struct sim_allocator allocator = sim->allocator;
+    struct allocator allocator = sim->allocator;
     for (uint32_t i = 0; i < sim->ncaches; i++)
         cache_release(&sim->caches[i].lines, &allocator);
     for (uint32_t i = 0; i < sim->ntlbs; i++)

@@ -14,17 +14,13 @@
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 
+#include "core/allocator.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <strata/machine.h>
 
 struct sim;
-
-struct sim_allocator {
-    void *(*allocate)(void *context, size_t size); /* zeroed or not; NULL: out of memory */
-    void (*release)(void *context, void *block);
-    void *context;
-};
 
 enum sim_op { SIM_LOAD, SIM_STORE, SIM_FETCH };
 
@@ -55,7 +51,7 @@ struct sim_counts {
 /* The machine must have passed strata_machine_check(); it is copied. The seed fixes
  * the page mapping and every random choice. NULL: out of memory. */
 struct sim *sim_create(const struct strata_machine *machine, uint64_t seed,
-                       const struct sim_allocator *allocator);
+                       const struct allocator *allocator);
 void sim_release(struct sim *sim);
 
 /* One access of 1..64 bytes. One that straddles lines or pages counts once, with the
