@@ -206,13 +206,13 @@ static bool take_named(const struct named_event *event, void *context)
 {
     struct search *search = context;
     char code[64] = "", name[200];
-    if (!search->pmu && !event->present)
-        return true;
+    uint32_t type;
+    uint64_t config;
     if (!matches(search, event->name, event->about))
         return true;
-    if (event->has_code)
-        snprintf(code, sizeof code, "type %u, config 0x%llx", event->type,
-                 (unsigned long long)event->config);
+    if (names_code(event, &type, &config))
+        snprintf(code, sizeof code, "type %u, config 0x%llx", type,
+                 (unsigned long long)config);
     snprintf(name, sizeof name, "%s::%s", event->pmu, event->name);
     take(search, &(struct found){.pmu = event->pmu,
                                  .name = search->pattern && strpbrk(search->pattern, "*?[")
@@ -238,7 +238,7 @@ static void search_here(struct search *search, const struct pmu_model *model)
     snprintf(search->heading, sizeof search->heading,
              "of libpfm4, for PMUs of this processor's kind");
     if (search->pattern)
-        names_each(NULL, true, take_named, search);
+        names_each(NULL, take_named, search);
 }
 
 /* One that was named: a table, sim, kernel, or a PMU of libpfm4. */
@@ -261,7 +261,7 @@ static int search_named(struct search *search, const char *folder,
         return STRATA_OK;
     }
     snprintf(search->heading, sizeof search->heading, "%.80s, by libpfm4", search->pmu);
-    if (names_each(search->pmu, true, take_named, search))
+    if (names_each(search->pmu, take_named, search))
         return STRATA_OK;
     return fail(error, STRATA_BAD_INPUT,
                 "--pmu %s: no such PMU; 'strata events --pmus' lists them", search->pmu);

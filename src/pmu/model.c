@@ -4,6 +4,7 @@
 #include "pmu/model.h"
 
 #include "core/fail.h"
+#include "pmu/virtual.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -210,7 +211,8 @@ static int bind_name(struct pmu_list *list, size_t i, const struct pmu_model *mo
     char why[PMU_WHY];
     kind.absent = true;
     add_want(list, i, &model->kinds[0], NULL);
-    if (pmu_encode(system, &kind, name, &code, why) == 0 || depends_on_machine(name))
+    if (pmu_encode(system, &kind, name, &code, why) == 0 || depends_on_machine(name) ||
+        virtual_has(name))
         return STRATA_OK;
     return fail(error, STRATA_BAD_INPUT,
                 "--events: %s: %.200s; 'strata events PATTERN' searches them", name, why);

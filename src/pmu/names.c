@@ -91,7 +91,6 @@ int names_encode(const char *pmu, const char *name, bool present,
 /* Listing. */
 
 struct walk {
-    bool encode;
     bool (*visit)(const struct named_event *event, void *context);
     void *context;
     struct named_event event;
@@ -100,14 +99,18 @@ struct walk {
 
 static void visit_one(struct walk *walk)
 {
-    struct named_event *event = &walk->event;
+    walk->ended = !walk->visit(&walk->event, walk->context);
+}
+
+bool names_code(const struct named_event *event, uint32_t *type, uint64_t *config)
+{
     struct perf_event_attr attr = {.size = sizeof attr};
     char why[PMU_WHY];
-    event->has_code =
-        walk->encode && names_encode(event->pmu, event->name, false, &attr, why) == 0;
-    event->type = attr.type;
-    event->config = attr.config;
-    walk->ended = !walk->visit(event, walk->context);
+    if (names_encode(event->pmu, event->name, false, &attr, why) != 0)
+        return false;
+    *type = attr.type;
+    *config = attr.config;
+    return true;
 }
 
 static void walk_masks(struct walk *walk, int index, const pfm_event_info_t *info)
@@ -142,17 +145,17 @@ static void walk_pmu(struct walk *walk, const pfm_pmu_info_t *pmu)
     }
 }
 
-size_t names_each(const char *pmu, bool encode,
+size_t names_each(const char *pmu,
                   bool (*visit)(const struct named_event *event, void *context),
                   void *context)
 {
-    struct walk walk = {.encode = encode, .visit = visit, .context = context};
+    struct walk walk = {.visit = visit, .context = context};
     pfm_pmu_info_t info;
     size_t n = 0;
     if (!set_up())
         return 0;
     for (int i = 0; i < PFM_PMU_MAX && !walk.ended; i++)
-        if (pmu_info(i, &info) && (!pmu || strcmp(info.name, pmu) == 0)) {
+        if (pmu_info(i, &info) && (pmu ? strcmp(info.name, pmu) == 0 : info.is_present)) {
             n++;
             walk_pmu(&walk, &info);
         }

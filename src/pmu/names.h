@@ -17,17 +17,16 @@ struct named_event {
     bool present;         /* this processor has that PMU, as far as its identity tells */
     char name[160];       /* "MEM_LOAD_RETIRED:L1_MISS" */
     const char *about;
-    bool has_code; /* it can be encoded as it stands */
-    uint32_t type;
-    uint64_t config;
 };
 
-/* Calls visit() for every event of every PMU, or of the one named, until it returns false.
- * `encode`: fill in the codes, which takes longer. Returns the number of PMUs that were
- * looked at. */
-size_t names_each(const char *pmu, bool encode,
+/* Calls visit() for every event of the PMUs that this processor has, or of the one that
+ * is named, until it returns false. Returns the number of PMUs that were looked at. */
+size_t names_each(const char *pmu,
                   bool (*visit)(const struct named_event *event, void *context),
                   void *context);
+
+/* The code of an event as it stands; false: it needs more words than that. */
+bool names_code(const struct named_event *event, uint32_t *type, uint64_t *config);
 
 /* Calls visit() for every PMU: its name, what it is, and whether it is present. */
 void names_pmus(void (*visit)(const char *name, const char *about, bool present,

@@ -236,6 +236,11 @@ static size_t find(const char *name)
     return i;
 }
 
+bool virtual_has(const char *event)
+{
+    return find(event) < EVENTS;
+}
+
 unsigned virtual_needs(const char *event)
 {
     size_t i = find(event);

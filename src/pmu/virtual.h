@@ -32,6 +32,9 @@ extern const char virtual_standard_events[];
 /* The events, by index; NULL past the last one. */
 const char *virtual_event(size_t i, const char **about, unsigned *needs);
 
+/* Whether there is such an event. */
+bool virtual_has(const char *event);
+
 /* What must be simulated for an event to be counted; 0 also for one that there is not. */
 unsigned virtual_needs(const char *event);
 

@@ -95,11 +95,15 @@ static int build_scattered_folded(struct probing *p, const struct string *s, dou
     return status;
 }
 
-/* a: the stride in pages. b: neighbouring rows. x: pages in a row. */
+/* Rows of pages, with scattered lines. a: the stride in pages. b: neighbouring rows. x:
+ * pages in a row. */
 static int build_rows(struct probing *p, const struct string *s, double x)
 {
-    return refs_tlb_gap(&p->refs, &p->runner->ground[s->arena], &p->rng, (size_t)x, s->a,
-                        s->b);
+    int status = refs_tlb_gap(&p->refs, &p->runner->ground[s->arena], &p->rng, (size_t)x,
+                              s->a, s->b);
+    if (!status)
+        scatter(p, s->arena);
+    return status;
 }
 
 struct spread {
@@ -278,7 +282,7 @@ static int conflict(struct probing *p, const struct search *search, double w, do
                     double entries, bool *tried, struct decision *d)
 {
     const struct ground *ground = &p->runner->ground[search->arena];
-    struct string control = {.build = build_spread, .arena = search->arena, .a = 1};
+    struct string control = {.build = build_scattered, .arena = search->arena, .a = 1};
     struct string row = {.build = build_rows,
                          .arena = search->arena,
                          .a = (uint64_t)stride,

@@ -27,7 +27,6 @@ fails 2 'interval 1: it must be' stat -I 1 true
 fails 2 'repeat 0: it must be' stat -r 0 true
 fails 2 'repeat is for a program' stat -r 3 -a
 fails 2 'do not go together' stat -r 3 -I 100 true
-fails 2 'give one of them' stat --json --csv true
 fails 2 'cannot write to the folder' stat -o /no/such/folder/x true
 fails 2 "nosuch: .*'strata events PATTERN' searches them" stat -e nosuch true
 fails 2 'no PMU nosuch is known' stat -e nosuch::X true
