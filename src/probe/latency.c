@@ -23,8 +23,8 @@ enum {
     MOST_SKIP = 64, /* a page of them */
     BLOCK = 8,      /* pages */
     FOOTPRINTS = 5, /* tried for a level */
-    TRIALS = 2,     /* at each, and the time comes three times in a probe… */
-    ALONE = 4,      /* …and at one that is tried alone */
+    TRIALS = 3,     /* at each, and the time comes three times in a probe… */
+    ALONE = 6,      /* …and at one that is tried alone */
     MOST_TRIALS = 64,
 };
 

@@ -241,7 +241,9 @@ static void print_wide_times(FILE *out, const struct owner *owners, size_t n, in
             bool covered =
                 p->twin && value_known(param_value(owners[i].values, p - p->twin));
             bool time = p->unit == PARAM_CYCLES || p->unit == PARAM_NS;
-            if (!time || covered || !value_known(value) ||
+            /* to half a cycle is to the cycle */
+            bool exact = p->unit == PARAM_CYCLES && value->high - value->low <= 1;
+            if (!time || covered || exact || !value_known(value) ||
                 !(value->high - value->low > 0.2 * value->value))
                 continue;
             char text[160];
