@@ -10,12 +10,14 @@
 #include <errno.h>
 #include <ftw.h>
 #include <math.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -62,6 +64,44 @@ static void need(struct set *set)
             pmu_close(set->pmu);
             skip();
         }
+}
+
+/* A folder that stands for the root of another machine. */
+
+static char root[64];
+
+static void put(const char *path, const char *text)
+{
+    char whole[512];
+    snprintf(whole, sizeof whole, "%s%s", root, path);
+    for (char *slash = whole + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        assert_true(mkdir(whole, 0700) == 0 || errno == EEXIST);
+        *slash = '/';
+    }
+    FILE *file = fopen(whole, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int make_root(void **state)
+{
+    (void)state;
+    strcpy(root, "/tmp/strata-pmu-XXXXXX");
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *ftw)
+{
+    (void)info, (void)kind, (void)ftw;
+    return remove(path);
+}
+
+static int remove_root(void **state)
+{
+    (void)state;
+    return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* Page faults. */
@@ -143,12 +183,34 @@ static void breakpoints(void **state)
     pmu_close(set.pmu);
 }
 
-/* Tracepoints: a system call that nobody else makes in this thread. */
+/* Tracepoints: a system call that nobody else makes in this thread. Where tracefs is not
+ * mounted, root mounts it for this process alone. */
+static bool mount_tracing(const char *folder)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/sys/kernel/tracing", folder);
+    return unshare(CLONE_NEWNS) == 0 &&
+           mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           mount("none", path, "tracefs", 0, NULL) == 0;
+}
+
 static void tracepoints(void **state)
 {
+    struct pmu_system system = pmu_system_here;
     struct set set;
+    char path[128];
     (void)state;
-    open_set(&set, &pmu_system_here, &self, "syscalls:sys_enter_getppid", 0);
+    put("/sys/kernel/tracing/x", "");
+    snprintf(path, sizeof path, "%s/sys/kernel/tracing/x", root);
+    assert_int_equal(remove(path), 0);
+    bool mounted = access("/sys/kernel/tracing/events", F_OK) != 0 && mount_tracing(root);
+    if (mounted)
+        system.root = root;
+    open_set(&set, &system, &self, "syscalls:sys_enter_getppid", 0);
+    if (mounted) {
+        *strrchr(path, '/') = '\0';
+        assert_int_equal(umount2(path, MNT_DETACH), 0);
+    }
     need(&set);
     pmu_enable(set.pmu);
     for (int i = 0; i < 1234; i++)
@@ -352,42 +414,6 @@ static bool no_right(void)
 static bool has_right(void)
 {
     return true;
-}
-
-static char root[64];
-
-static void put(const char *path, const char *text)
-{
-    char whole[512];
-    snprintf(whole, sizeof whole, "%s%s", root, path);
-    for (char *slash = whole + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        assert_true(mkdir(whole, 0700) == 0 || errno == EEXIST);
-        *slash = '/';
-    }
-    FILE *file = fopen(whole, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
-static int make_root(void **state)
-{
-    (void)state;
-    strcpy(root, "/tmp/strata-pmu-XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *ftw)
-{
-    (void)info, (void)kind, (void)ftw;
-    return remove(path);
-}
-
-static int remove_root(void **state)
-{
-    (void)state;
-    return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 static void refusals(void **state)

@@ -312,13 +312,12 @@ void object_break(Addr start, SizeT size)
 
 void object_find(Addr address, struct site *site, struct object *object)
 {
-    const struct block *block = any_named ? blocks_find(named, address) : NULL;
-    if (!block && find_on_stack(address, site, object))
+    struct block block;
+    bool found = any_named && blocks_find(named, address, &block);
+    if (!found && find_on_stack(address, site, object))
         return;
-    if (!block)
-        block = blocks_find(heap, address);
-    if (block) {
-        *object = (struct object){block->owner, block->start, block->size};
+    if (found || blocks_find(heap, address, &block)) {
+        *object = (struct object){block.owner, block.start, block.size};
         if (any_named) /* a part of it may have another name */
             object->size = 0;
     } else if (address >= break_low && address < break_high) {
@@ -332,10 +331,10 @@ void object_find(Addr address, struct site *site, struct object *object)
 
 UInt object_trail(Addr address, uint32_t bucket, Addr trail[4])
 {
-    const struct block *block = blocks_find(heap, address);
     UInt n = 0;
-    if (block)
-        trail[n++] = (Addr)block;
+    const void *read = blocks_read_at(heap, address);
+    if (read)
+        trail[n++] = (Addr)read;
     trail[n++] = (Addr)raw_bucket_at(bucket);
     return n;
 }

@@ -2,28 +2,36 @@
  *
  * Blocks of memory by address; the header has the idea.
  *
- * A slot of the table of pages is empty, or has the number of a block that holds the whole
+ * A slot of the table of pages is empty, or has the start of a block that holds the whole
  * page (an odd value), or points to a page. Slots come in regions of 64 megabytes, which a
  * hash table finds; the region that was used last is tried first. */
 #include "attrib/blocks.h"
 
 enum {
     GRANULE_SHIFT = 4,
+    PART_SHIFT = GRANULE_SHIFT + 6, /* a word of bits */
     PAGE_SHIFT = 12,
-    GRANULES = 1 << (PAGE_SHIFT - GRANULE_SHIFT),
-    WORDS = GRANULES / 64,
+    PARTS = 1 << (PAGE_SHIFT - PART_SHIFT),
     REGION_SHIFT = 26,
     SLOTS = 1 << (REGION_SHIFT - PAGE_SHIFT),
-    CHUNK = 1 << 14, /* blocks that are allocated together */
-    MAX_CHUNKS = 1 << 16
+    HASH_BITS = 10
 };
 
-#define NOBODY UINT32_MAX
+#define NOWHERE UINT64_MAX
+
+/* What is known of a block, in a word: its owner, where in its 16 bytes it begins, whether
+ * the size is in bytes or in pages, and the size. */
+enum { SIZE_BITS = 35, SKEW_SHIFT = SIZE_BITS + 1, OWNER_SHIFT = SKEW_SHIFT + 4 };
+#define SIZE_LIMIT (UINT64_C(1) << SIZE_BITS)
+
+struct part {
+    uint64_t starts; /* a bit for each 16 bytes */
+    uint64_t packed[64];
+};
 
 struct page {
-    uint64_t starts[WORDS];
-    uint32_t block[GRANULES]; /* where a block starts */
-    uint32_t cover;           /* the block that comes in from before, or NOBODY */
+    struct part parts[PARTS];
+    uint64_t cover; /* the start of the block that comes in from before, or NOWHERE */
 };
 
 struct region {
@@ -32,46 +40,26 @@ struct region {
     uintptr_t slots[SLOTS];
 };
 
-struct entry {
-    struct block block;
-    uint32_t next_free;
-};
-
 struct blocks {
     struct allocator allocator;
     struct region *last;
-    struct region *regions[1024]; /* chains, by number */
-    struct entry **chunks;
-    uint32_t nchunks, free, used;
+    struct region *regions[1 << HASH_BITS]; /* chains, by number */
     uint64_t count;
 };
 
-static void zero(void *memory, size_t size)
+static void *allocate(const struct allocator *allocator, size_t size)
 {
-    __builtin_memset(memory, 0, size);
-}
-
-static void *allocate(struct blocks *blocks, size_t size)
-{
-    void *memory = blocks->allocator.allocate(blocks->allocator.context, size);
+    void *memory = allocator->allocate(allocator->context, size);
     if (memory)
-        zero(memory, size);
+        __builtin_memset(memory, 0, size);
     return memory;
 }
 
 struct blocks *blocks_create(const struct allocator *allocator)
 {
-    struct blocks *blocks = allocator->allocate(allocator->context, sizeof *blocks);
-    if (!blocks)
-        return NULL;
-    zero(blocks, sizeof *blocks);
-    blocks->allocator = *allocator;
-    blocks->free = NOBODY;
-    blocks->chunks = allocate(blocks, MAX_CHUNKS * sizeof *blocks->chunks);
-    if (!blocks->chunks) {
-        allocator->release(allocator->context, blocks);
-        return NULL;
-    }
+    struct blocks *blocks = allocate(allocator, sizeof *blocks);
+    if (blocks)
+        blocks->allocator = *allocator;
     return blocks;
 }
 
@@ -97,21 +85,31 @@ void blocks_release(struct blocks *blocks)
             next = region->next;
             release_region(blocks, region);
         }
-    for (uint32_t i = 0; i < blocks->nchunks; i++)
-        release(blocks, blocks->chunks[i]);
-    release(blocks, blocks->chunks);
     struct allocator allocator = blocks->allocator;
     allocator.release(allocator.context, blocks);
 }
 
-static struct entry *entry_at(const struct blocks *blocks, uint32_t number)
+static uint64_t pack(const struct block *block)
 {
-    return &blocks->chunks[number / CHUNK][number % CHUNK];
+    uint64_t size = block->size, skew = block->start % (1 << GRANULE_SHIFT);
+    if (size >= SIZE_LIMIT)
+        size = SIZE_LIMIT | (((size - 1) >> PAGE_SHIFT) + 1);
+    return (uint64_t)block->owner << OWNER_SHIFT | skew << SKEW_SHIFT | size;
+}
+
+/* The block whose word stands for the 16 bytes at an address. */
+static struct block unpack(uint64_t packed, uint64_t address)
+{
+    uint64_t granule = address >> GRANULE_SHIFT << GRANULE_SHIFT;
+    uint64_t size = packed & (SIZE_LIMIT - 1);
+    return (struct block){.start = granule + (packed >> SKEW_SHIFT & 15),
+                          .size = packed & SIZE_LIMIT ? size << PAGE_SHIFT : size,
+                          .owner = (uint32_t)(packed >> OWNER_SHIFT)};
 }
 
 static struct region **chain(struct blocks *blocks, uint64_t number)
 {
-    return &blocks->regions[number * 0x9e3779b97f4a7c15u >> 54];
+    return &blocks->regions[number * 0x9e3779b97f4a7c15u >> (64 - HASH_BITS)];
 }
 
 static struct region *find_region(struct blocks *blocks, uint64_t address)
@@ -131,7 +129,7 @@ static struct region *make_region(struct blocks *blocks, uint64_t address)
     struct region *region = find_region(blocks, address);
     if (region)
         return region;
-    region = allocate(blocks, sizeof *region);
+    region = allocate(&blocks->allocator, sizeof *region);
     if (!region)
         return NULL;
     region->number = address >> REGION_SHIFT;
@@ -155,55 +153,47 @@ static struct page *make_page(struct blocks *blocks, uint64_t address)
     uintptr_t *slot = &region->slots[slot_of(address)];
     if (*slot && !(*slot & 1))
         return (struct page *)*slot;
-    struct page *page = allocate(blocks, sizeof *page);
+    struct page *page = allocate(&blocks->allocator, sizeof *page);
     if (!page)
         return NULL;
-    page->cover = *slot ? (uint32_t)(*slot >> 1) : NOBODY;
+    page->cover = *slot ? *slot >> 1 : NOWHERE;
     *slot = (uintptr_t)page;
     return page;
 }
 
-/* A number for a new block; NOBODY: out of memory. */
-static uint32_t take_entry(struct blocks *blocks)
+static struct page *find_page(struct blocks *blocks, uint64_t address)
 {
-    if (blocks->free != NOBODY) {
-        uint32_t number = blocks->free;
-        blocks->free = entry_at(blocks, number)->next_free;
-        return number;
-    }
-    if (blocks->used == blocks->nchunks * CHUNK) {
-        if (blocks->nchunks == MAX_CHUNKS)
-            return NOBODY;
-        struct entry *chunk = allocate(blocks, CHUNK * sizeof *chunk);
-        if (!chunk)
-            return NOBODY;
-        blocks->chunks[blocks->nchunks++] = chunk;
-    }
-    return blocks->used++;
+    struct region *region = find_region(blocks, address);
+    uintptr_t slot = region ? region->slots[slot_of(address)] : 0;
+    return slot & 1 ? NULL : (struct page *)slot;
 }
 
-static void give_entry(struct blocks *blocks, uint32_t number)
+static struct part *part_of(struct page *page, uint64_t address)
 {
-    entry_at(blocks, number)->next_free = blocks->free;
-    blocks->free = number;
+    return &page->parts[address >> PART_SHIFT & (PARTS - 1)];
+}
+
+static uint32_t granule_of(uint64_t address)
+{
+    return address >> GRANULE_SHIFT & 63;
 }
 
 /* Notes that a block comes into the page of an address from before, or no longer does. */
-static void set_cover(struct region *region, uint64_t address, uint32_t number)
+static void set_cover(struct region *region, uint64_t address, uint64_t start)
 {
     uintptr_t *slot = &region->slots[slot_of(address)];
     if (*slot && !(*slot & 1))
-        ((struct page *)*slot)->cover = number;
+        ((struct page *)*slot)->cover = start;
     else
-        *slot = number == NOBODY ? 0 : (uintptr_t)number << 1 | 1;
+        *slot = start == NOWHERE ? 0 : start << 1 | 1;
 }
 
-static uint32_t get_cover(const struct region *region, uint64_t address)
+static uint64_t get_cover(const struct region *region, uint64_t address)
 {
     uintptr_t slot = region->slots[slot_of(address)];
     if (slot && !(slot & 1))
         return ((const struct page *)slot)->cover;
-    return slot ? (uint32_t)(slot >> 1) : NOBODY;
+    return slot ? slot >> 1 : NOWHERE;
 }
 
 static uint64_t next_page(uint64_t address)
@@ -211,13 +201,14 @@ static uint64_t next_page(uint64_t address)
     return ((address >> PAGE_SHIFT) + 1) << PAGE_SHIFT;
 }
 
-/* Takes a block out of the pages behind its first, up to an end. */
-static void uncover(struct blocks *blocks, uint32_t number, uint64_t start, uint64_t end)
+/* Takes a block out of the pages behind its first. */
+static void uncover(struct blocks *blocks, const struct block *block)
 {
-    for (uint64_t at = next_page(start); at < end; at += 1 << PAGE_SHIFT) {
+    uint64_t end = block->start + block->size;
+    for (uint64_t at = next_page(block->start); at < end; at += 1 << PAGE_SHIFT) {
         struct region *region = find_region(blocks, at);
-        if (region && get_cover(region, at) == number)
-            set_cover(region, at, NOBODY);
+        if (region && get_cover(region, at) == block->start)
+            set_cover(region, at, NOWHERE);
     }
 }
 
@@ -231,138 +222,134 @@ static int make_regions(struct blocks *blocks, uint64_t start, uint64_t end)
     return 0;
 }
 
-static void cover(struct blocks *blocks, uint32_t number, const struct block *block)
+static void cover(struct blocks *blocks, const struct block *block)
 {
     uint64_t end = block->start + block->size;
     for (uint64_t at = next_page(block->start); at < end; at += 1 << PAGE_SHIFT)
-        set_cover(find_region(blocks, at), at, number);
-}
-
-static uint32_t granule_of(uint64_t address)
-{
-    return address >> GRANULE_SHIFT & (GRANULES - 1);
+        set_cover(find_region(blocks, at), at, block->start);
 }
 
 int blocks_add(struct blocks *blocks, uint64_t start, uint64_t size, uint32_t owner)
 {
     struct block block = {start, size ? size : 1, owner};
-    struct page *page = make_page(blocks, start);
+    struct page *page = owner < BLOCKS_OWNERS ? make_page(blocks, start) : NULL;
     if (!page || make_regions(blocks, start, start + block.size))
         return -1;
-    uint32_t number = take_entry(blocks);
-    if (number == NOBODY)
-        return -1;
+    struct part *part = part_of(page, start);
     uint32_t granule = granule_of(start);
-    uint64_t bit = UINT64_C(1) << granule % 64;
-    if (page->starts[granule / 64] & bit) {
-        struct block gone;
-        blocks_remove(blocks, entry_at(blocks, page->block[granule])->block.start, &gone);
+    uint64_t bit = UINT64_C(1) << granule;
+    if (part->starts & bit) {
+        struct block gone = unpack(part->packed[granule], start);
+        blocks_remove(blocks, gone.start, &gone);
     }
-    entry_at(blocks, number)->block = block;
-    cover(blocks, number, &block);
-    page->starts[granule / 64] |= bit;
-    page->block[granule] = number;
+    cover(blocks, &block);
+    part->starts |= bit;
+    part->packed[granule] = pack(&block);
     blocks->count++;
     return 0;
-}
-
-static struct page *find_page(struct blocks *blocks, uint64_t address)
-{
-    struct region *region = find_region(blocks, address);
-    uintptr_t slot = region ? region->slots[slot_of(address)] : 0;
-    return slot & 1 ? NULL : (struct page *)slot;
 }
 
 bool blocks_remove(struct blocks *blocks, uint64_t start, struct block *removed)
 {
     struct page *page = find_page(blocks, start);
+    if (!page)
+        return false;
+    struct part *part = part_of(page, start);
     uint32_t granule = granule_of(start);
-    uint64_t bit = UINT64_C(1) << granule % 64;
-    if (!page || !(page->starts[granule / 64] & bit))
+    uint64_t bit = UINT64_C(1) << granule;
+    if (!(part->starts & bit))
         return false;
-    uint32_t number = page->block[granule];
-    *removed = entry_at(blocks, number)->block;
-    if (removed->start != start)
+    struct block block = unpack(part->packed[granule], start);
+    if (block.start != start)
         return false;
-    page->starts[granule / 64] &= ~bit;
-    uncover(blocks, number, start, start + removed->size);
-    give_entry(blocks, number);
+    part->starts &= ~bit;
+    uncover(blocks, &block);
     blocks->count--;
+    *removed = block;
     return true;
 }
 
 /* The first block of a page that begins at or after an address of it. */
-static uint32_t first_start(const struct blocks *blocks, const struct page *page,
-                            uint64_t address)
+static bool first_start(struct page *page, uint64_t address, struct block *found)
 {
-    uint32_t granule = granule_of(address), word = granule / 64;
-    uint64_t bits = page->starts[word] & UINT64_MAX << granule % 64;
-    for (;;) {
-        for (; bits; bits &= bits - 1) {
-            uint32_t number = page->block[word * 64 + (uint32_t)__builtin_ctzll(bits)];
-            if (entry_at(blocks, number)->block.start >= address)
-                return number;
+    uint64_t page_start = address >> PAGE_SHIFT << PAGE_SHIFT;
+    for (uint64_t i = address >> PART_SHIFT & (PARTS - 1); i < PARTS; i++)
+        for (uint64_t bits = page->parts[i].starts; bits; bits &= bits - 1) {
+            uint32_t granule = (uint32_t)__builtin_ctzll(bits);
+            *found = unpack(page->parts[i].packed[granule],
+                            page_start + (i << PART_SHIFT) +
+                                ((uint64_t)granule << GRANULE_SHIFT));
+            if (found->start >= address)
+                return true;
         }
-        if (++word == WORDS)
-            return NOBODY;
-        bits = page->starts[word];
-    }
+    return false;
 }
 
 bool blocks_remove_first(struct blocks *blocks, uint64_t start, uint64_t end,
                          struct block *removed)
 {
     for (uint64_t at = start; at < end; at = next_page(at)) {
-        const struct page *page = find_page(blocks, at);
-        uint32_t number = page ? first_start(blocks, page, at) : NOBODY;
-        if (number == NOBODY)
-            continue;
-        uint64_t found = entry_at(blocks, number)->block.start;
-        return found < end && blocks_remove(blocks, found, removed);
+        struct page *page = find_page(blocks, at);
+        struct block found;
+        if (page && first_start(page, at, &found))
+            return found.start < end && blocks_remove(blocks, found.start, removed);
     }
     return false;
 }
 
-/* The last block of a page that begins at or before an address. */
-static uint32_t last_start(const struct blocks *blocks, const struct page *page,
-                           uint64_t address)
+/* The last block of a page that begins at or before an address of it. */
+static bool last_start(struct page *page, uint64_t address, struct block *found)
 {
-    uint32_t granule = granule_of(address), word = granule / 64;
-    uint64_t bits = page->starts[word] & UINT64_MAX >> (63 - granule % 64);
-    while (!bits && word > 0)
-        bits = page->starts[--word];
-    if (!bits)
-        return NOBODY;
-    uint32_t found = word * 64 + 63 - (uint32_t)__builtin_clzll(bits);
-    uint32_t number = page->block[found];
-    if (entry_at(blocks, number)->block.start <= address)
-        return number;
-    /* it begins in the same 16 bytes, but behind the address */
-    uint64_t before = (address >> GRANULE_SHIFT << GRANULE_SHIFT) - 1;
-    return before >> PAGE_SHIFT == address >> PAGE_SHIFT ? last_start(blocks, page, before)
-                                                         : NOBODY;
+    uint64_t part_start = address >> PART_SHIFT << PART_SHIFT;
+    uint64_t page_start = address >> PAGE_SHIFT << PAGE_SHIFT;
+    uint64_t mask = UINT64_MAX >> (63 - granule_of(address));
+    for (;; part_start -= 1 << PART_SHIFT, mask = UINT64_MAX) {
+        const struct part *part = part_of(page, part_start);
+        for (uint64_t bits = part->starts & mask; bits;) {
+            uint32_t granule = 63 - (uint32_t)__builtin_clzll(bits);
+            *found = unpack(part->packed[granule],
+                            part_start + ((uint64_t)granule << GRANULE_SHIFT));
+            if (found->start <= address) /* not behind it in the same 16 bytes */
+                return true;
+            bits ^= UINT64_C(1) << granule;
+        }
+        if (part_start == page_start)
+            return false;
+    }
 }
 
-static const struct block *check(const struct blocks *blocks, uint32_t number,
-                                 uint64_t address)
+static bool holds(const struct block *block, uint64_t address)
 {
-    if (number == NOBODY)
-        return NULL;
-    const struct block *block = &entry_at(blocks, number)->block;
-    return address - block->start < block->size ? block : NULL;
+    return address - block->start < block->size;
 }
 
-const struct block *blocks_find(struct blocks *blocks, uint64_t address)
+/* The block that begins at an address, which is known to be there. */
+static struct block block_at(struct blocks *blocks, uint64_t start)
+{
+    const struct part *part = part_of(find_page(blocks, start), start);
+    return unpack(part->packed[granule_of(start)], start);
+}
+
+bool blocks_find(struct blocks *blocks, uint64_t address, struct block *found)
 {
     struct region *region = find_region(blocks, address);
     uintptr_t slot = region ? region->slots[slot_of(address)] : 0;
     if (!slot)
-        return NULL;
-    if (slot & 1)
-        return check(blocks, (uint32_t)(slot >> 1), address);
-    const struct page *page = (const struct page *)slot;
-    const struct block *block = check(blocks, last_start(blocks, page, address), address);
-    return block ? block : check(blocks, page->cover, address);
+        return false;
+    if (!(slot & 1) && last_start((struct page *)slot, address, found) &&
+        holds(found, address))
+        return true;
+    uint64_t start = get_cover(region, address);
+    if (start == NOWHERE)
+        return false;
+    *found = block_at(blocks, start);
+    return holds(found, address);
+}
+
+const void *blocks_read_at(struct blocks *blocks, uint64_t address)
+{
+    struct page *page = find_page(blocks, address);
+    return page ? part_of(page, address) : NULL;
 }
 
 uint64_t blocks_count(const struct blocks *blocks)

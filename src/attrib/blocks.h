@@ -5,8 +5,10 @@
  * A table of pages, and in each page a bit for every 16 bytes that says whether a block
  * begins there: the block that holds an address begins at the last bit before it, or it
  * came in from an earlier page. So adding, removing and finding take a time that does not
- * depend on the number of blocks; a large block costs one word a page. The price is memory:
- * about a kilobyte for each page in which blocks begin, and 32 bytes a block.
+ * depend on the number of blocks; a large block costs one word a page. What is known of a
+ * block is packed into a word beside its bit, because with many blocks each line of memory
+ * that has to be read costs more than all else. The price is memory: two kilobytes for each
+ * page in which blocks begin.
  *
  * Two blocks do not begin within the same 16 bytes; the later one replaces the earlier.
  * Where blocks overlap, the one that was added last has the pages that it enters from
@@ -23,9 +25,12 @@
 #include <stdint.h>
 
 struct block {
-    uint64_t start, size; /* bytes */
-    uint32_t owner;       /* what the caller gave */
+    uint64_t start;
+    uint64_t size;  /* bytes; from 32 gigabytes on in whole pages of 4K, rounded up */
+    uint32_t owner; /* what the caller gave */
 };
+
+enum { BLOCKS_OWNERS = 1 << 24 }; /* owners are smaller; addresses are below 2^63 */
 
 struct blocks;
 
@@ -33,7 +38,8 @@ struct blocks;
 struct blocks *blocks_create(const struct allocator *allocator);
 void blocks_release(struct blocks *blocks);
 
-/* A block of 0 bytes takes one. Returns -1, with nothing changed, when memory runs out. */
+/* A block of 0 bytes takes one. Returns -1, with nothing changed, when memory runs out or
+ * the owner is too large. */
 int blocks_add(struct blocks *blocks, uint64_t start, uint64_t size, uint32_t owner);
 
 /* Takes out the block that begins there and copies it to *removed; false: there is none. */
@@ -44,8 +50,12 @@ bool blocks_remove(struct blocks *blocks, uint64_t start, struct block *removed)
 bool blocks_remove_first(struct blocks *blocks, uint64_t start, uint64_t end,
                          struct block *removed);
 
-/* The block that holds a byte, or NULL; valid until the next call that changes blocks. */
-const struct block *blocks_find(struct blocks *blocks, uint64_t address);
+/* Copies the block that holds a byte to *found; false: there is none. */
+bool blocks_find(struct blocks *blocks, uint64_t address, struct block *found);
+
+/* Where in the table blocks_find() reads for an address, or NULL: for those who want to
+ * know what such a search does to a cache. */
+const void *blocks_read_at(struct blocks *blocks, uint64_t address);
 
 uint64_t blocks_count(const struct blocks *blocks);
 

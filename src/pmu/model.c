@@ -87,8 +87,9 @@ const char *pmu_model_name(const struct pmu_model *model, char *text, size_t siz
 static char *end_of_name(char *at)
 {
     bool within = false, fields = strncmp(at, "event=", 6) == 0;
+    bool address = strncmp(at, "mem:", 4) == 0; /* its slash is a single one */
     for (; *at && *at != '}'; at++) {
-        if (*at == '/')
+        if (*at == '/' && !address)
             within = !within;
         if (*at != ',' || within)
             continue;

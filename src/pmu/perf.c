@@ -292,6 +292,18 @@ static void set_state(struct pmu_count *count, enum pmu_state state, const char 
     snprintf(count->why, sizeof count->why, "%s", why);
 }
 
+/* Why an event that could count never got a counter. The kernel does not count a leader
+ * that is disabled when it looks whether a group fits, so that one too many is let in. */
+static const char *explain_waiting(const struct pmu_want *want)
+{
+    return want->group ? "opened but never scheduled: the group is larger than the PMU, or "
+                         "other events hold the counters"
+           : *want->kind.device
+               ? "opened but never scheduled: nothing ran on such a core, or other events "
+                 "hold its counters"
+               : "opened but never scheduled: other events hold the counters";
+}
+
 /* What the numbers mean. */
 static void judge(const struct counter *counter, size_t lost, struct pmu_count *count)
 {
@@ -302,11 +314,7 @@ static void judge(const struct counter *counter, size_t lost, struct pmu_count *
         set_state(count, PMU_NEVER_SCHEDULED,
                   "opened but never scheduled: nothing ran that it could count");
     else if (count->running_ns == 0)
-        set_state(count, PMU_NEVER_SCHEDULED,
-                  *counter->want->kind.device
-                      ? "opened but never scheduled: nothing ran on such a core, or other "
-                        "events hold its counters"
-                      : "opened but never scheduled: other events hold the counters");
+        set_state(count, PMU_NEVER_SCHEDULED, explain_waiting(counter->want));
     else if (count->raw == 0 && !counter->software) {
         count->state = PMU_NEVER_MOVED;
         snprintf(count->why, sizeof count->why,
