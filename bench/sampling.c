@@ -13,7 +13,8 @@
  * Target: for every object with more than 10% of the misses the share by samples is within
  * 1.5 percentage points of the truth, where at least 1,000 samples were taken. With n
  * samples a share p has a standard error of sqrt(p (1 - p) / n), which is 1.4 points for a
- * third and 1,000 samples, if they are independent. */
+ * third and 1,000 samples, if they are independent. So with few thousands of samples it is
+ * partly chance whether the target is met; the standard error is printed beside. */
 #include "query.h"
 #include "sampling_plot.h"
 

@@ -9,16 +9,18 @@
  *       cairo     1.16.0
  *       sqlite    3.40.1
  *       elfutils  0.188
+ *       libpfm    4.13
  *       valgrind  strata's tool for it is there
  *       compiler  gcc 12.2.0
  *       target    x86_64 linux
  *
- * The versions of jansson, cairo and SQLite are those of the libraries in use; those of
- * hwloc, inih and elfutils are of the headers that strata was compiled with: these do not
- * tell. */
+ * The versions of jansson, cairo, SQLite and libpfm are those of the libraries in use;
+ * those of hwloc, inih and elfutils are of the headers that strata was compiled with: these
+ * do not tell. */
 #include "cli/commands.h"
 #include "collect/places.h"
 #include "core/fail.h"
+#include "pmu/names.h"
 
 #include <cairo.h>
 #include <elfutils/version.h>
@@ -78,6 +80,7 @@ static const char *collector(void)
 
 int cmd_version(const struct options *options, struct strata_error *error)
 {
+    char pfm[32];
     const struct part parts[] = {
         {"jansson", jansson_version_str()},
         {"inih", INIH_VERSION},
@@ -85,6 +88,7 @@ int cmd_version(const struct options *options, struct strata_error *error)
         {"cairo", cairo_version_string()},
         {"sqlite", sqlite3_libversion()},
         {"elfutils", ELFUTILS_VERSION},
+        {"libpfm", names_version(pfm)},
         {"valgrind", collector()},
         {"compiler", COMPILER},
         {"target", TARGET},

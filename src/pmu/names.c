@@ -177,7 +177,7 @@ void names_pmus(void (*visit)(const char *name, const char *about, bool present,
 const char *names_version(char text[32])
 {
     int version = pfm_get_version();
-    snprintf(text, 32, "libpfm %d.%d", PFM_MAJ_VERSION(version), PFM_MIN_VERSION(version));
+    snprintf(text, 32, "%d.%d", PFM_MAJ_VERSION(version), PFM_MIN_VERSION(version));
     return text;
 }
 

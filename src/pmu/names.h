@@ -33,7 +33,7 @@ void names_pmus(void (*visit)(const char *name, const char *about, bool present,
                               int nevents, void *context),
                 void *context);
 
-/* "libpfm 4.13" */
+/* Of the library in use: "4.13". */
 const char *names_version(char text[32]);
 
 #endif

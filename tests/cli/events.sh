@@ -46,8 +46,11 @@ if ! command -v qemu-x86_64-static >/dev/null 2>&1; then
 elif [ "$(uname -m)" != x86_64 ]; then
     echo 'skip: this strata is for another processor than x86-64'
     finish
+elif grep -q __asan_init "$strata"; then
+    echo 'skip: under qemu, a strata with sanitizers takes minutes'
+    finish
 elif ! qemu-x86_64-static "$strata" version >/dev/null 2>&1; then
-    echo 'skip: this strata does not run under qemu-user (a sanitizer?)'
+    echo 'skip: this strata does not run under qemu-user'
     finish
 fi
 is_taken_for() {
