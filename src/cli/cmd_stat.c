@@ -206,10 +206,28 @@ static int check_sim(const struct stat_job *job, struct strata_error *error)
     return STRATA_OK;
 }
 
+/* "no hardware counters here (ENOENT)", or that they are forbidden, which can be changed.
+ */
+static const char *explain_missing(const struct fact *counters, char text[120])
+{
+    const char *name = strstr(counters->found, "(E");
+    int length = name ? (int)strcspn(name + 1, ")") : 0;
+    bool forbidden =
+        name && (strncmp(name + 1, "EACCES", 6) == 0 || strncmp(name + 1, "EPERM", 5) == 0);
+    snprintf(text, 120, "%s here%s%.*s%s",
+             forbidden ? "hardware counters are forbidden" : "no hardware counters",
+             length ? " (" : "", length, name ? name + 1 : "",
+             !length     ? ""
+             : forbidden ? "; strata doctor says more)"
+                         : ")");
+    return text;
+}
+
 /* Without hardware counters a program is simulated; other targets cannot be. */
 static int run_auto(struct stat_job *job, struct stat_end *end, struct strata_error *error)
 {
     struct fact counters = {.name = "hardware_counters"};
+    char why[128] = "", text[120];
     if (!job->machine && !wants_hardware(job))
         return stat_run_perf(job, end, error);
     if (!job->machine) {
@@ -219,14 +237,14 @@ static int run_auto(struct stat_job *job, struct stat_end *end, struct strata_er
     }
     if (!job->program_counts || job->interval > 0)
         return fail(error, STRATA_UNABLE,
-                    "no hardware counters here: %s; --source perf counts what the kernel "
+                    "%s: %s; --source perf counts what the kernel "
                     "does (-e page-faults,context-switches), and a program of its own can "
                     "be simulated: strata stat -- PROGRAM",
-                    counters.found);
+                    explain_missing(&counters, text), counters.found);
+    if (!job->machine)
+        snprintf(why, sizeof why, "%s; ", explain_missing(&counters, text));
     int status = check_sim(job, error);
-    return status ? status
-                  : stat_run_sim(job, job->machine ? "" : "no hardware counters here; ",
-                                 end, error);
+    return status ? status : stat_run_sim(job, why, end, error);
 }
 
 static int run(const struct options *options, struct stat_job *job, struct stat_end *end,

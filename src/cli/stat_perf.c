@@ -115,14 +115,14 @@ static int begin_run(struct measurement *m, struct strata_error *error)
                       error);
     if (!status)
         status = refuse_nothing(m, error);
+    if (!status)
+        pmu_read(m->pmu, m->before); /* before the program does anything */
     if (!status && !job->program_counts)
         pmu_enable(m->pmu);
     if (!status && job->argv)
         status = launch_start(&m->launch, m->program, error);
     else if (status)
         launch_drop(&m->launch);
-    if (!status && m->job->interval > 0)
-        pmu_read(m->pmu, m->before);
     return status;
 }
 

@@ -424,9 +424,9 @@ int pmu_encode(const struct pmu_system *system, const struct pmu_kind *kind,
     static int (*const forms[])(const struct encoding *, const char *) = {
         encode_kernel,     encode_device,     encode_fields, encode_raw,
         encode_breakpoint, encode_tracepoint, encode_name};
-    const struct encoding encoding = {system, kind, code, why};
     char name[256];
     *code = (struct pmu_code){.attr = {.size = sizeof code->attr}};
+    const struct encoding encoding = {system, kind, code, why};
     snprintf(why, PMU_WHY, "no such event");
     if (snprintf(name, sizeof name, "%s", text) >= (int)sizeof name || !*name)
         return -1;

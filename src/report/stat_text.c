@@ -149,6 +149,25 @@ static void print_uncounted(const struct layout *layout, const struct tally_row 
     print_folded(layout->out, text, layout->width, INDENT + layout->name + GAP);
 }
 
+/* Prints a comment; what does not fit goes to the next line, below it. */
+static void print_comment(const struct layout *layout, const struct tally_metric *metric,
+                          char *comment)
+{
+    int column = INDENT + layout->name + GAP + layout->count + GAP + VALUE + GAP;
+    const char *verdict = metric && metric->value.n
+                              ? metric_verdict(metric->metric, metric->value.mean)
+                              : NULL;
+    enum paint paint = verdict && strstr(verdict, "above") ? PAINT_WARN : PAINT_NONE;
+    bool wide = column + (int)utf8_length(comment) > layout->width;
+    char *comma = wide ? strstr(comment, ", ") : NULL;
+    if (comma)
+        *comma = '\0';
+    fprintf(layout->out, "%*s%s%s%s", GAP, "", paint_begin(&layout->style, paint), comment,
+            paint_end(&layout->style, paint));
+    if (comma)
+        fprintf(layout->out, "\n%*s%s", column, "", comma + 2);
+}
+
 static void print_row(const struct layout *layout, const struct tally_row *row)
 {
     char label[LINE], count[THOUSANDS_TEXT], value[32] = "", comment[LINE];
@@ -167,15 +186,20 @@ static void print_row(const struct layout *layout, const struct tally_row *row)
             layout->count, format_mean(row, count));
     if (*value || *comment)
         fprintf(layout->out, "%*s", VALUE + GAP, value);
-    if (*comment) {
-        const char *verdict = metric && metric->value.n
-                                  ? metric_verdict(metric->metric, metric->value.mean)
-                                  : NULL;
-        enum paint paint = verdict && strstr(verdict, "above") ? PAINT_WARN : PAINT_NONE;
-        fprintf(layout->out, "%*s%s%s%s", GAP, "", paint_begin(&layout->style, paint),
-                comment, paint_end(&layout->style, paint));
-    }
+    if (*comment)
+        print_comment(layout, metric, comment);
     putc('\n', layout->out);
+}
+
+/* Whether a metric stands in the line of its event; not where that has a line for each kind
+ * of core. */
+static bool has_line(const struct tally *tally, const struct metric *metric)
+{
+    for (size_t i = 0; metric->event && i < tally->nrows; i++)
+        if (strcmp(tally->rows[i].event, metric->event) == 0 && !*tally->rows[i].device &&
+            tally->rows[i].count.n)
+            return true;
+    return false;
 }
 
 /* Metrics that stand in no event's line. */
@@ -185,7 +209,7 @@ static void print_metrics(const struct layout *layout)
     for (size_t i = 0; i < tally->nmetrics; i++) {
         const struct tally_metric *metric = &tally->metrics[i];
         char value[32];
-        if (metric->metric->event || !metric->value.n)
+        if (!metric->value.n || has_line(tally, metric->metric))
             continue;
         format_value(metric->value.mean, value);
         fprintf(layout->out, "%*s%-*s%*s%*s %s\n", INDENT, "", layout->name,

@@ -29,7 +29,7 @@ static void use(struct blocks *blocks, uint64_t n, uint64_t *finds, uint64_t *ch
     struct block gone;
     vpmu_open(0, VPMU_INSTRUCTIONS, 0);
     for (uint64_t i = 0; i < FINDS; i++)
-        if (!blocks_find(blocks, BASE + i * 7919 % n * APART + 30))
+        if (!blocks_find(blocks, BASE + i * 7919 % n * APART + 30, &gone))
             exit(1);
     vpmu_read(0, finds);
     vpmu_open(0, VPMU_INSTRUCTIONS, 0);

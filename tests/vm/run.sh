@@ -49,8 +49,8 @@ kernel=${STRATA_VM_KERNEL:-$build/vmlinuz}
 [ -e "$kernel" ] || fetch || skip 'the kernel package for ARM cannot be had'
 
 # All of src/pmu but the names of libpfm4, which Debian has for the own processor only.
-sources=$(find src/pmu src/core src/host src/machine -name '*.c' |
-    xargs grep -LE '^#include <(perfmon|hwloc|ini|jansson)')
+sources=$(find src/pmu src/core src/host src/machine -name '*.c' \
+    -exec grep -LE '^#include <(perfmon|hwloc|ini|jansson)' {} +)
 # shellcheck disable=SC2086 # a list of files
 "$CC" -static -O2 -std=gnu17 -D_GNU_SOURCE -DSTRATA_VERSION='"vm"' -Wall -Iinclude -Isrc \
     -ffunction-sections -Wl,--gc-sections tests/vm/guest.c $sources \
