@@ -11,6 +11,7 @@
  * output, exit status and end by a signal are its own: strata ends as it did, after the
  * profile is written. What strata has to say goes to standard error. */
 #include "cli/commands.h"
+#include "cli/ending.h"
 #include "cli/output.h"
 #include "cli/term.h"
 #include "collect/collect.h"
@@ -21,10 +22,8 @@
 #include "host/state.h"
 #include "profile/profile.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -355,22 +354,11 @@ static int explain_nothing(const struct collected *collected, const char *why,
 }
 
 /* Ends strata as the program ended. Returns only if that was a success. */
-static void end_like(const struct child_end *end)
+static void end_like_it(const struct child_end *end)
 {
-    sigset_t all;
     /* The program was told to stop by --duration, and did: that is no failure. */
-    if (end->stopped && end->end == RAW_SIGNALLED)
-        return;
-    if (end->end == RAW_EXITED && end->status)
-        exit(end->status);
-    if (end->end != RAW_SIGNALLED)
-        return;
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* the program left one, if any */
-    signal(end->status, SIG_DFL);
-    sigfillset(&all);
-    raise(end->status);
-    sigprocmask(SIG_UNBLOCK, &all, NULL);
-    exit(128 + end->status);
+    if (!end->stopped || end->end != RAW_SIGNALLED)
+        end_like(end->end == RAW_SIGNALLED, end->status);
 }
 
 static int finish(const struct options *options, const struct recording *recording,
@@ -410,6 +398,6 @@ int cmd_record(const struct options *options, struct strata_error *error)
     struct child_end end = collected.end;
     collect_release(&collected);
     if (!status)
-        end_like(&end);
+        end_like_it(&end);
     return status;
 }
