@@ -548,6 +548,10 @@ static void add_unseen(struct probing *p, enum arena arena, double most)
     memset(tlb, 0, sizeof *tlb);
     tlb->level = 1;
     tlb->page = p->runner->ground[arena].page;
+    if (late(p)) { /* not all numbers of pages were tried */
+        tlb->entries = tlb->ways = tlb->penalty_cycles = tlb->penalty_ns = no_time();
+        return;
+    }
     tlb->entries =
         unknown("%g pages, which is all that could be had, cost no more than a few", most);
     tlb->entries.low = most;
