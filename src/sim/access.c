@@ -220,7 +220,11 @@ HOT uint32_t translate_miss(const struct route *route, uint64_t address)
     }
     for (uint32_t i = depth; i-- > 0;) {
         uint64_t page = address >> route->shift[i];
-        cache_fill(route->tlb[i], cache_set(route->tlb[i], page), page | route->flag);
+        struct cache *pages = route->tlb[i];
+        if (pages->stamped)
+            cache_fill_stamped(pages, cache_set(pages, page), page | route->flag);
+        else
+            cache_fill(pages, cache_set(pages, page), page | route->flag);
     }
     return depth;
 }
@@ -316,25 +320,6 @@ HOT uint32_t bring_simply(struct sim *sim, const struct path *path, uint64_t add
     return depth;
 }
 
-/* The oldest way of a set of the first cache of a simple path, which is to be filled. */
-HOT uint32_t evict_simply(struct sim *sim, const struct path *path,
-                          const struct cache_head *head)
-{
-    const struct level *level = path->level[0];
-    const uint64_t *stamps = head->keys + level->lines.ways;
-    uint32_t way = level->lines.ways == 8 ? cache_oldest(stamps, 8)
-                                          : cache_oldest(stamps, level->lines.ways);
-    uint64_t gone = head->keys[way];
-    if (gone == CACHE_NONE)
-        return way;
-    sim->counts.evictions[level->id]++;
-    sim->victim = gone << path->grain;
-    struct sim_slot *slot = slot_of_line(path->quick, gone);
-    if (slot->key == gone)
-        slot->key = CACHE_NONE;
-    return way;
-}
-
 /* As access_slowly(), for a base page on a simple path. The same steps with all that
  * cannot happen left out: real programs spend most of their simulated time in here. */
 COLD uint32_t access_simply(struct sim *sim, const struct path *path, uint64_t address)
@@ -348,16 +333,19 @@ COLD uint32_t access_simply(struct sim *sim, const struct path *path, uint64_t a
         cache_expect(&path->level[i]->lines, level_set(path->level[i], address, physical));
     uint32_t end = translate(sim, path, address, false) * END_TLB;
     uint64_t set = level_set(level, address, physical);
-    struct cache_head *head = cache_head(lines, set);
     uint32_t way = cache_find_small(lines, set, line);
     if (way == CACHE_NO_WAY) {
         end += bring_simply(sim, path, address, physical);
-        way = evict_simply(sim, path, head);
-        head->keys[way] = line;
-        head->marks[way] = cache_mark(line);
+        uint64_t gone = cache_fill_stamped(lines, set, line);
+        way = lines->filled;
+        if (gone != CACHE_NONE) {
+            sim->counts.evictions[level->id]++;
+            sim->victim = gone << path->grain;
+        }
+    } else {
+        cache_touch(lines, set, way);
     }
-    uint64_t *stamp = &head->keys[lines->ways + way];
-    *stamp = ++sim->clock;
+    uint64_t *stamp = &cache_head(lines, set)->keys[lines->ways + way];
     *slot_of_line(path->quick, line) = (struct sim_slot){line, stamp};
     return end;
 }

@@ -168,34 +168,9 @@ void cache_watch(struct cache *cache, struct sim_slot *slots, uint32_t bits)
     cache->watchers[cache->nwatchers++] = (struct cache_watcher){slots, bits};
 }
 
-/* Tells the tables that a key has gone. */
-static void forget(const struct cache *cache, uint64_t key)
-{
-    for (uint32_t i = 0; i < cache->nwatchers; i++) {
-        const struct cache_watcher *watcher = &cache->watchers[i];
-        struct sim_slot *slot = &watcher->slots[sim_slot_of(key, watcher->bits)];
-        if (slot->key == key)
-            slot->key = CACHE_NONE;
-    }
-}
-
 void cache_seed(struct cache *cache, uint64_t seed)
 {
     cache->rng.state = seed;
-}
-
-/* As fill_small(), where the oldest stamp says which way goes. */
-static uint64_t fill_stamped(struct cache *cache, uint64_t set, uint64_t key)
-{
-    struct cache_head *head = cache_head(cache, set);
-    uint64_t *stamps = head->keys + cache->ways;
-    uint32_t way = cache_oldest(stamps, cache->ways);
-    uint64_t gone = head->keys[way];
-    head->keys[way] = key;
-    head->marks[way] = cache_mark(key);
-    stamps[way] = ++*cache->clock;
-    cache->filled = way;
-    return gone;
 }
 
 /* Ways that hold nothing are the oldest of a small set. */
@@ -226,10 +201,11 @@ static uint64_t fill_small(struct cache *cache, uint64_t set, uint64_t key)
 
 uint64_t cache_fill_otherwise(struct cache *cache, uint64_t set, uint64_t key)
 {
-    uint64_t gone = cache->stamped ? fill_stamped(cache, set, key)
-                    : cache->large ? large_fill(cache, set, key)
-                                   : fill_small(cache, set, key);
-    forget(cache, gone);
+    if (cache->stamped)
+        return cache_fill_stamped(cache, set, key);
+    uint64_t gone =
+        cache->large ? large_fill(cache, set, key) : fill_small(cache, set, key);
+    cache_forget(cache, gone);
     return gone;
 }
 
@@ -244,7 +220,7 @@ static void vacate_small(struct cache *cache, uint64_t set, uint32_t way)
 
 void cache_vacate(struct cache *cache, uint64_t set, uint32_t way)
 {
-    forget(cache, cache_key(cache, set, way));
+    cache_forget(cache, cache_key(cache, set, way));
     if (cache->large)
         large_vacate(cache, set, way);
     else

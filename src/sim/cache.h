@@ -314,6 +314,34 @@ CACHE_HOT uint32_t cache_oldest(const uint64_t *stamps, uint32_t ways)
     return (uint32_t)(even < odd ? even : odd) & 15;
 }
 
+/* Tells the tables that a key has gone. */
+CACHE_HOT void cache_forget(const struct cache *cache, uint64_t key)
+{
+    for (uint32_t i = 0; i < cache->nwatchers; i++) {
+        const struct cache_watcher *watcher = &cache->watchers[i];
+        struct sim_slot *slot = &watcher->slots[sim_slot_of(key, watcher->bits)];
+        if (slot->key == key)
+            slot->key = CACHE_NONE;
+    }
+}
+
+/* As cache_fill(), of a stamped array: the way is `filled`. */
+CACHE_HOT uint64_t cache_fill_stamped(struct cache *cache, uint64_t set, uint64_t key)
+{
+    struct cache_head *head = cache_head(cache, set);
+    uint64_t *stamps = head->keys + cache->ways;
+    uint32_t way = cache->ways == 8   ? cache_oldest(stamps, 8)
+                   : cache->ways == 4 ? cache_oldest(stamps, 4)
+                                      : cache_oldest(stamps, cache->ways);
+    uint64_t gone = head->keys[way];
+    head->keys[way] = key;
+    head->marks[way] = cache_mark(key);
+    stamps[way] = ++*cache->clock;
+    cache->filled = way;
+    cache_forget(cache, gone);
+    return gone;
+}
+
 /* The key that the next fill of a set throws out, where that is plain, or CACHE_NONE. */
 CACHE_HOT uint64_t cache_victim(const struct cache *cache, uint64_t set)
 {
