@@ -14,7 +14,6 @@
 #include "core/sort.h"
 #include "probe/probing.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,9 +28,6 @@ enum {
     STRINGS = 4, /* n = 1..4 */
     BLOCK = 8,   /* pages */
     SKIP = 4,    /* lines */
-    MOST_WAYS = 64,
-    SLOPE = 48,  /* pairs of trials, where a page more or less does not matter */
-    CLOSER = 48, /* the same, for whether a rise is one of pages */
 };
 
 #define SURE 0.95
@@ -67,43 +63,11 @@ static int build_folded(struct probing *p, const struct string *s, double x)
     return refs_folded(&p->refs, &p->runner->ground[s->arena], &p->rng, n, pages);
 }
 
-/* Moves every visit to a random line of its page. */
-static void scatter(struct probing *p, enum arena arena)
-{
-    const struct ground *ground = &p->runner->ground[arena];
-    uint64_t lines = ground->page / ground->line, *at = p->refs.at;
-    for (size_t i = 0; i < p->refs.n; i++)
-        at[i] =
-            at[i] / ground->page * ground->page + rng_below(&p->rng, lines) * ground->line;
-}
-
-/* The spread and the folded string with scattered lines: whatever sets a cache has, both
- * fill them alike, if not as evenly. */
-static int build_scattered(struct probing *p, const struct string *s, double x)
-{
-    int status = build_spread(p, s, x);
-    if (!status)
-        scatter(p, s->arena);
-    return status;
-}
-
-static int build_scattered_folded(struct probing *p, const struct string *s, double x)
-{
-    int status = build_folded(p, s, x);
-    if (!status)
-        scatter(p, s->arena);
-    return status;
-}
-
-/* Rows of pages, with scattered lines. a: the stride in pages. b: neighbouring rows. x:
- * pages in a row. */
+/* a: the stride in pages. b: neighbouring rows. x: pages in a row. */
 static int build_rows(struct probing *p, const struct string *s, double x)
 {
-    int status = refs_tlb_gap(&p->refs, &p->runner->ground[s->arena], &p->rng, (size_t)x,
-                              s->a, s->b);
-    if (!status)
-        scatter(p, s->arena);
-    return status;
+    return refs_tlb_gap(&p->refs, &p->runner->ground[s->arena], &p->rng, (size_t)x, s->a,
+                        s->b);
 }
 
 struct spread {
@@ -209,41 +173,25 @@ static bool all_agree(const struct spread *a, const struct spread *b)
     return a->levels.n == b->levels.n;
 }
 
-/* Whether most spreads rise where one does. */
-static bool vote(const struct spread *spreads, size_t n, const struct rise *rise)
+/* The rises of the first spread that most of the others have, too. */
+static size_t vote(const struct spread *spreads, size_t n, struct rise *rises)
 {
-    size_t votes = 0;
-    for (size_t i = 0; i < n; i++)
-        votes += rises_at(&spreads[i], rise);
-    return 2 * votes > n;
-}
-
-/* The rises of the first spread that are due to its pages: beyond them, as many lines in
- * half as many pages cost less. Where that cannot be told, the spreads vote. */
-static int find_rises(struct probing *p, enum arena arena, const struct spread *spreads,
-                      size_t n, struct rise *rises, size_t *found)
-{
-    struct string spread = {.build = build_scattered, .arena = arena, .a = 1};
-    struct string folded = {.build = build_scattered_folded, .arena = arena};
-    *found = 0;
+    size_t found = 0;
     for (size_t i = 0; i + 1 < spreads[0].levels.n; i++) {
         struct rise rise = rise_of(&spreads[0], i);
-        struct decision d;
-        int status =
-            decide_within(p, &spread, rise.to, &folded, rise.to, rise.height, CLOSER, &d);
-        if (status)
-            return status;
-        if (d.confidence >= SURE ? d.slower : vote(spreads, n, &rise))
-            rises[(*found)++] = rise;
+        size_t votes = 0;
+        for (size_t j = 0; j < n; j++)
+            votes += rises_at(&spreads[j], &rise);
+        if (2 * votes > n)
+            rises[found++] = rise;
     }
-    return 0;
+    return found;
 }
 
 /* The most pages, from low (which fits) to below high, that cost less than half of
- * `amount` more than as many lines in half as many pages. At most so many pairs of trials
- * are made for each decision. */
+ * `amount` more than as many lines in half as many pages. */
 static int bisect(struct probing *p, enum arena arena, double low, double high,
-                  double amount, int pairs, double *edge, double *confidence)
+                  double amount, double *edge, double *confidence)
 {
     struct string spread = {.build = build_spread, .arena = arena, .a = 1};
     struct string folded = {.build = build_folded, .arena = arena};
@@ -251,7 +199,7 @@ static int bisect(struct probing *p, enum arena arena, double low, double high,
     struct decision d;
     while (high - low > 1) {
         double middle = floor((low + high) / 2);
-        int status = decide_within(p, &spread, middle, &folded, middle, amount, pairs, &d);
+        int status = decide_slower(p, &spread, middle, &folded, middle, amount, &d);
         if (status)
             return status;
         *(d.slower ? &high : &low) = middle;
@@ -263,130 +211,42 @@ static int bisect(struct probing *p, enum arena arena, double low, double high,
     return 0;
 }
 
-/* What a search for the size of a TLB goes by. */
-struct search {
-    enum arena arena;
-    double inner;  /* entries of the level before, 0: none */
-    double height; /* cycles: what a miss costs */
-};
-
-/* How many rows are needed so that the pages do not fit into the level before. */
-static size_t rows(double inner, double n)
-{
-    return (size_t)floor(2 * inner / n) + 1;
-}
-
-/* Whether w + 1 pages, `stride` apart, miss in a TLB with about so many entries. It is not
- * tried where there are not so many pages, or where they would not fit in any case. */
-static int conflict(struct probing *p, const struct search *search, double w, double stride,
-                    double entries, bool *tried, struct decision *d)
-{
-    const struct ground *ground = &p->runner->ground[search->arena];
-    struct string control = {.build = build_scattered, .arena = search->arena, .a = 1};
-    struct string row = {.build = build_rows,
-                         .arena = search->arena,
-                         .a = (uint64_t)stride,
-                         .b = rows(search->inner, w + 1)};
-    double pages = (w + 1) * (double)row.b;
-    *tried = (w * stride + (double)row.b) * (double)ground->page <= (double)ground->bytes &&
-             (double)row.b <= stride && pages <= entries;
-    if (!*tried)
-        return 0;
-    return decide_slower(p, &row, w + 1, &control, pages, search->height / 2, d);
-}
-
-/* The ways of a TLB whose entries are known. */
-static int find_ways(struct probing *p, const struct search *search,
-                     const struct strata_value *found, struct strata_value *ways)
-{
-    double entries = found->value, confidence = found->confidence;
-    struct decision d;
-    bool tried;
-    for (double w = 1; w < entries; w++) {
-        if (fmod(entries, w))
-            continue;
-        int status = conflict(p, search, w, entries / w, entries, &tried, &d);
-        if (status)
-            return status;
-        if (tried && d.slower) {
-            *ways = known(w, w, w, confidence * d.confidence);
-            return 0;
-        }
-        if (tried)
-            confidence *= d.confidence;
-    }
-    *ways = known(entries, entries, entries, confidence);
-    return 0;
-}
-
-/* The entries of a TLB with sets, between two numbers that are less than an octave apart.
- * The sets are a power of two, as an index of bits makes them; then w + 1 pages that are
- * as many apart miss if there are w ways, and with fewer ways nothing does. One page too
- * many costs little in a large TLB; these cost all. */
-static int find_sets(struct probing *p, const struct search *search, double low,
-                     double high, struct strata_value *entries)
-{
-    struct decision d;
-    double confidence = 1;
-    bool tried;
-    for (double w = 1; w <= MOST_WAYS; w++) {
-        double sets = exp2(floor(log2(high / w)));
-        if (sets < 2 || w * sets < low)
-            continue;
-        int status = conflict(p, search, w, sets, w * sets, &tried, &d);
-        if (status)
-            return status;
-        confidence *= tried ? d.confidence : 1;
-        if (tried && d.slower) {
-            *entries = known(w * sets, w * sets, w * sets, confidence);
-            break;
-        }
-    }
-    return 0;
-}
-
 /* The rise over one more page is unknown at first: from the whole height, if the TLB is
  * fully associative, down to two pages' worth. So its slope is taken between an eighth and
- * a quarter of the height. If it is not steep there are sets, and these are looked for. If
- * they are not found, its foot is, with what a page costs by that slope. *slope is over how
- * many pages an eighth of the height is won. */
-static int find_entries(struct probing *p, const struct search *search,
-                        const struct rise *rise, struct strata_value *entries,
-                        double *slope)
+ * a quarter of the height, and then its foot is looked for with what a page costs by that.
+ * *slope is over how many pages an eighth of the height is won. */
+static int find_entries(struct probing *p, enum arena arena, const struct rise *rise,
+                        double inner, struct strata_value *entries, double *slope)
 {
-    enum arena arena = search->arena;
-    double base = fmax(search->inner + 1, floor(rise->from / 2)), top = rise->to + 1;
-    double eighth = 0, quarter = 0, confidence = 0, unused, edge;
-    int status = bisect(p, arena, base, top, rise->height / 4, SLOPE, &eighth, &confidence);
+    double base = fmax(inner + 1, floor(rise->from / 2)), eighth = 0, quarter = 0, edge;
+    double confidence = 0, unused;
+    int status =
+        bisect(p, arena, base, rise->to + 1, rise->height / 4, &eighth, &confidence);
     if (!status)
-        status = bisect(p, arena, base, top, rise->height / 2, SLOPE, &quarter, &unused);
+        status = bisect(p, arena, base, rise->to + 1, rise->height / 2, &quarter, &unused);
     edge = eighth;
-    double pages = *slope = quarter - eighth;
-    *entries = unknown("not found");
+    double pages = quarter - eighth;
     if (!status && pages >= 1) {
         double page = fmax(rise->height / 8 / pages, 2 * rise->height / quarter);
         base = fmax(base, floor(eighth - 4 * pages - 2));
-        status = find_sets(p, search, base, eighth, entries);
-        if (!status && !entries->known)
-            status = bisect(p, arena, base, eighth + 1, page, INT_MAX, &edge, &confidence);
+        status = bisect(p, arena, base, eighth + 1, page, &edge, &confidence);
     }
-    if (!entries->known)
-        *entries = known(edge, edge, edge, confidence);
+    *entries = known(edge, edge, edge, confidence);
+    *slope = pages;
     return status;
 }
 
 /* A neighbour that shares the TLB takes entries away while it runs, but adds none: where
  * the tests were not sure, they are made again, and the surer or larger number counts. */
-static int settle_entries(struct probing *p, const struct search *search,
-                          const struct rise *rise, struct strata_value *entries,
-                          double *slope)
+static int settle_entries(struct probing *p, enum arena arena, const struct rise *rise,
+                          double inner, struct strata_value *entries, double *slope)
 {
     struct strata_value again;
     double other;
-    int status = find_entries(p, search, rise, entries, slope);
+    int status = find_entries(p, arena, rise, inner, entries, slope);
     for (int i = 0; i < 2 && !status && entries->confidence < SURE && time_left(p, 0);
          i++) {
-        status = find_entries(p, search, rise, &again, &other);
+        status = find_entries(p, arena, rise, inner, &again, &other);
         if (status || again.confidence < entries->confidence ||
             (again.confidence == entries->confidence && again.value <= entries->value))
             continue;
@@ -396,34 +256,78 @@ static int settle_entries(struct probing *p, const struct search *search,
     return status;
 }
 
+/* Visits to a page of the packed string. */
+static double packed_per_page(const struct probing *p, enum arena arena)
+{
+    const struct ground *ground = &p->runner->ground[arena];
+    return (double)(ground->page / ground->line / SKIP);
+}
+
 enum { PENALTIES = 9 }; /* the true median lies within their range with 1 - 2^-8 */
 
-/* What a visit costs more that misses here and hits in the next level, if there is one: as
- * many lines in half as many pages fit here. */
+/* What a visit costs more that misses here and hits in the next level, if there is one. */
 static int find_penalty(struct probing *p, enum arena arena, double pages,
                         struct strata_probed_tlb *tlb)
 {
     struct string spread = {.build = build_spread, .arena = arena, .a = 1},
-                  folded = {.build = build_folded, .arena = arena};
-    double cost[PENALTIES], with, without;
-    /* But perhaps not into the level before. */
-    bool misses =
-        tlb->level > 1 && (double)folded_pages((size_t)pages) > tlb[-1].entries.value;
-    double control = misses ? tlb[-1].penalty_cycles.value : 0;
+                  packed = {.build = build_packed, .arena = arena, .a = 1};
+    double cost[PENALTIES], with, without, visits = packed_per_page(p, arena);
+    /* The first visit to each of the packed pages may miss in the level before. */
+    bool misses = tlb->level > 1 && pages / visits > tlb[-1].entries.value;
+    double control = misses ? tlb[-1].penalty_cycles.value / visits : 0;
     for (size_t i = 0; i < PENALTIES; i++) {
         int status = try_string(p, &spread, pages, &with);
         if (!status)
-            status = try_string(p, &folded, pages, &without);
+            status = try_string(p, &packed, pages, &without);
         if (status)
             return status;
         cost[i] = with - without + control;
     }
     sort_ascending(cost, PENALTIES);
-    double middle = cost[PENALTIES / 2]; /* in an interval of a whole cycle at least */
     tlb->penalty_cycles =
-        known(middle, fmax(0, fmin(cost[0], middle - 0.5)),
-              fmax(cost[PENALTIES - 1], middle + 0.5), 1 - exp2(1 - PENALTIES));
+        known(cost[PENALTIES / 2], cost[0], cost[PENALTIES - 1], 1 - exp2(1 - PENALTIES));
     tlb->penalty_ns = in_ns(p, tlb->penalty_cycles);
+    return 0;
+}
+
+/* How many rows are needed so that the pages do not fit into the level before. */
+static size_t rows(double inner, double n)
+{
+    return (size_t)floor(2 * inner / n) + 1;
+}
+
+static int find_ways(struct probing *p, enum arena arena, const struct strata_value *found,
+                     double inner, double height, struct strata_value *ways)
+{
+    const struct ground *ground = &p->runner->ground[arena];
+    double entries = found->value, confidence = found->confidence;
+    struct decision d;
+    for (double w = 1; w < entries; w++) {
+        if (fmod(entries, w))
+            continue;
+        double stride = entries / w;
+        struct string row = {.build = build_rows,
+                             .arena = arena,
+                             .a = (uint64_t)stride,
+                             .b = rows(inner, w + 1)};
+        if ((w * stride + (double)row.b) * (double)ground->page > (double)ground->bytes ||
+            (double)row.b > stride) {
+            continue;
+        }
+        struct string control = {.build = build_spread, .arena = arena, .a = 1};
+        double pages = (w + 1) * (double)row.b;
+        if (pages > entries)
+            continue;
+        int status = decide_slower(p, &row, w + 1, &control, pages, height / 2, &d);
+        if (status)
+            return status;
+        if (d.slower) {
+            *ways = known(w, w, w, confidence * d.confidence);
+            return 0;
+        }
+        confidence *= d.confidence;
+    }
+    *ways = known(entries, entries, entries, confidence);
     return 0;
 }
 
@@ -441,11 +345,10 @@ static bool steep(const struct strata_probed_tlb *tlb, double slope)
 static int find_size(struct probing *p, enum arena arena, const struct rise *rise,
                      double inner, struct strata_probed_tlb *tlb)
 {
-    struct search search = {arena, inner, rise->height};
     double slope;
-    int status = settle_entries(p, &search, rise, &tlb->entries, &slope);
+    int status = settle_entries(p, arena, rise, inner, &tlb->entries, &slope);
     if (!status)
-        status = find_ways(p, &search, &tlb->entries, &tlb->ways);
+        status = find_ways(p, arena, &tlb->entries, inner, rise->height, &tlb->ways);
     if (!status && late(p))
         tlb->entries = tlb->ways = no_time();
     else if (!status && !steep(tlb, slope)) {
@@ -576,11 +479,10 @@ int probe_tlbs(struct probing *p, enum arena arena)
             break;
     }
     if (!status && !p->stopped) {
-        size_t found;
+        size_t found = vote(spreads, n, rises);
         struct strata_probed_tlb *first = &p->probed->tlbs[p->probed->ntlbs];
         double inner = 0;
-        status = find_rises(p, arena, spreads, n, rises, &found);
-        if (!status && !found)
+        if (!found)
             add_unseen(p, arena, most);
         for (size_t i = 0; i < found && !status && p->probed->ntlbs < STRATA_MAX_TLBS;
              i++) {
