@@ -2,25 +2,10 @@
  *
  * Counts and metrics as CSV, one line each; an empty value was not counted, and `why` says
  * why. */
+#include "report/csv.h"
 #include "report/stat_report.h"
 
 #include <inttypes.h>
-#include <string.h>
-
-static void put_text(FILE *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    putc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            putc('"', out);
-        putc(*text, out);
-    }
-    putc('"', out);
-}
 
 static void put_interval(FILE *out, const struct stat_report *report)
 {
@@ -35,9 +20,9 @@ static void put_row(FILE *out, const struct stat_report *report,
 {
     put_interval(out, report);
     fputs("event,", out);
-    put_text(out, row->event);
+    csv_text(out, row->event);
     putc(',', out);
-    put_text(out, row->device);
+    csv_text(out, row->device);
     putc(',', out);
     if (row->count.n == 1)
         fprintf(out, "%" PRIu64, row->last);
@@ -47,7 +32,7 @@ static void put_row(FILE *out, const struct stat_report *report,
     if (row->count.n > 1)
         fprintf(out, "%.10g", running_deviation(&row->count));
     fprintf(out, ",%" PRIu64 ",%" PRIu64 ",", row->enabled_ns, row->running_ns);
-    put_text(out, row->count.n ? "" : row->why);
+    csv_text(out, row->count.n ? "" : row->why);
     putc('\n', out);
 }
 
@@ -62,7 +47,7 @@ static void put_metric(FILE *out, const struct stat_report *report,
     if (metric->value.n > 1)
         fprintf(out, "%.10g", running_deviation(&metric->value));
     fputs(",,,", out);
-    put_text(out, metric->value.n ? "" : metric->why);
+    csv_text(out, metric->value.n ? "" : metric->why);
     putc('\n', out);
 }
 

@@ -2,32 +2,17 @@
  *
  * A view as CSV: a heading of keys, then the rows, by RFC 4180 but for the plain newline
  * at the end of a line. */
+#include "report/csv.h"
 #include "report/view_report.h"
 
 #include <inttypes.h>
-#include <string.h>
-
-static void print_text(FILE *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    putc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            putc('"', out);
-        putc(*text, out);
-    }
-    putc('"', out);
-}
 
 static void print_value(FILE *out, const struct value *value, enum column_type type)
 {
     if (!value->known)
         return;
     if (type == COLUMN_TEXT)
-        print_text(out, value->text);
+        csv_text(out, value->text);
     else if (type == COLUMN_COUNT || type == COLUMN_ID)
         fprintf(out, "%" PRIu64, value->count);
     else
