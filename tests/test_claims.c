@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "test_tree.h"
+
 #define ZEN4 "tests/data/sysfs-zen4"
 
 static int make_tree(void **state)
@@ -24,33 +26,11 @@ static int make_tree(void **state)
     return *state ? 0 : -1;
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *ftw)
-{
-    (void)info, (void)kind, (void)ftw;
-    return remove(path);
-}
-
 static int remove_tree(void **state)
 {
-    int status = nftw(*state, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    int status = tree_remove(*state);
     free(*state);
     return status;
-}
-
-/* Writes a file of the tree, with the folders above it. */
-static void put(const char *root, const char *path, const char *text)
-{
-    char whole[512];
-    snprintf(whole, sizeof whole, "%s/%s", root, path);
-    for (char *slash = whole + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        assert_true(mkdir(whole, 0700) == 0 || errno == EEXIST);
-        *slash = '/';
-    }
-    FILE *file = fopen(whole, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
 }
 
 /* One cache of processor 0 as sysfs has it; NULL: no such file. */
@@ -69,7 +49,7 @@ static void put_cache(const char *root, int index, const char *type, const char 
         snprintf(path, sizeof path, "sys/devices/system/cpu/cpu0/cache/index%d/%s", index,
                  files[i].name);
         if (files[i].text)
-            put(root, path, files[i].text);
+            tree_put(root, path, files[i].text);
     }
 }
 
@@ -154,9 +134,9 @@ static void broken_trees_do_no_harm(void **state)
     const char *root = *state;
     put_cache(root, 0, "Data\n", "-1\n", "99999999999999999999K\n", "5000000000\n", "\n");
     put_cache(root, 1, "Data\n", "17\n", "1K\n", "64\n", "1\n");
-    put(root, "proc/self/smaps", "KernelPageSize: 18446744073709551615 kB\n");
-    put(root, "sys/kernel/mm/hugepages/hugepages-x/nr", "");
-    put(root, "hwloc.xml", "<topology><object type=\"Machine\"");
+    tree_put(root, "proc/self/smaps", "KernelPageSize: 18446744073709551615 kB\n");
+    tree_put(root, "sys/kernel/mm/hugepages/hugepages-x/nr", "");
+    tree_put(root, "hwloc.xml", "<topology><object type=\"Machine\"");
     struct claims claims = read_tree(root, 0);
     assert_int_equal(claims.by[0].n, 0);
     assert_int_equal(claims.by[1].n, 0);
@@ -166,11 +146,11 @@ static void broken_trees_do_no_harm(void **state)
 static void huge_pages_are_listed_in_order(void **state)
 {
     const char *root = *state;
-    put(root, "proc/self/smaps",
-        "55d0-55d1 r--p\nSize: 4 kB\nKernelPageSize:       64 kB\n");
-    put(root, "sys/kernel/mm/hugepages/hugepages-16777216kB/nr", "0");
-    put(root, "sys/kernel/mm/hugepages/hugepages-2048kB/nr", "0");
-    put(root, "sys/kernel/mm/hugepages/hugepages-524288kB/nr", "0");
+    tree_put(root, "proc/self/smaps",
+             "55d0-55d1 r--p\nSize: 4 kB\nKernelPageSize:       64 kB\n");
+    tree_put(root, "sys/kernel/mm/hugepages/hugepages-16777216kB/nr", "0");
+    tree_put(root, "sys/kernel/mm/hugepages/hugepages-2048kB/nr", "0");
+    tree_put(root, "sys/kernel/mm/hugepages/hugepages-524288kB/nr", "0");
     struct claims claims = read_tree(root, 0);
     assert_int_equal(claims.npages, 4);
     assert_int_equal(claims.pages[0], 64 << 10);

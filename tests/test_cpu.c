@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "test_tree.h"
+
 static struct cpu_table table;
 
 static int read_table(void **state)
@@ -140,32 +142,11 @@ static int make_tree(void **state)
     return root && mkdtemp(root) ? 0 : -1;
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *ftw)
-{
-    (void)info, (void)kind, (void)ftw;
-    return remove(path);
-}
-
 static int remove_tree(void **state)
 {
-    int status = nftw(*state, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    int status = tree_remove(*state);
     free(*state);
     return status;
-}
-
-static void put(const char *root, const char *path, const char *text)
-{
-    char whole[512];
-    snprintf(whole, sizeof whole, "%s%s", root, path);
-    for (char *slash = whole + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        assert_true(mkdir(whole, 0700) == 0 || errno == EEXIST);
-        *slash = '/';
-    }
-    FILE *file = fopen(whole, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
 }
 
 #define DEVICES "/sys/bus/event_source/devices/"
@@ -176,7 +157,7 @@ static void put(const char *root, const char *path, const char *text)
 static void plain_tree(void **state)
 {
     struct cpu_kind kinds[CPU_KINDS];
-    put(*state, "/proc/cpuinfo", ENTRY("0", "85") ENTRY("1", "85"));
+    tree_put(*state, "/proc/cpuinfo", ENTRY("0", "85") ENTRY("1", "85"));
     assert_int_equal(cpu_kinds(*state, kinds), 1);
     assert_string_equal(kinds[0].id.vendor, "GenuineIntel");
     assert_int_equal(kinds[0].id.family, 6);
@@ -189,10 +170,10 @@ static void plain_tree(void **state)
 static void hybrid_tree(void **state)
 {
     struct cpu_kind kinds[CPU_KINDS];
-    put(*state, "/proc/cpuinfo", ENTRY("0", "151") ENTRY("16", "151"));
-    put(*state, DEVICES "cpu_atom/cpus", "16-23\n");
-    put(*state, DEVICES "cpu_core/cpus", "0-15\n");
-    put(*state, DEVICES "uncore_imc_0/cpumask", "0\n");
+    tree_put(*state, "/proc/cpuinfo", ENTRY("0", "151") ENTRY("16", "151"));
+    tree_put(*state, DEVICES "cpu_atom/cpus", "16-23\n");
+    tree_put(*state, DEVICES "cpu_core/cpus", "0-15\n");
+    tree_put(*state, DEVICES "uncore_imc_0/cpumask", "0\n");
     assert_int_equal(cpu_kinds(*state, kinds), 2);
     assert_string_equal(kinds[0].device, "cpu_core");
     assert_string_equal(kinds[1].device, "cpu_atom");
@@ -204,9 +185,9 @@ static void hybrid_tree(void **state)
 static void arm_tree(void **state)
 {
     struct cpu_kind kinds[CPU_KINDS];
-    put(*state, "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1",
-        "0x00000000411fd401\n");
-    put(*state, DEVICES "armv8_pmuv3_0/cpus", "0-3\n");
+    tree_put(*state, "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1",
+             "0x00000000411fd401\n");
+    tree_put(*state, DEVICES "armv8_pmuv3_0/cpus", "0-3\n");
     assert_int_equal(cpu_kinds(*state, kinds), 1);
     assert_string_equal(kinds[0].device, "armv8_pmuv3_0");
     expect(&kinds[0].id, "neoverse-v1", "neoverse-v1");
@@ -215,9 +196,9 @@ static void arm_tree(void **state)
 static void arm_cpuinfo(void **state)
 {
     struct cpu_kind kinds[CPU_KINDS];
-    put(*state, "/proc/cpuinfo",
-        "processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\n"
-        "CPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n");
+    tree_put(*state, "/proc/cpuinfo",
+             "processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\n"
+             "CPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n");
     assert_int_equal(cpu_kinds(*state, kinds), 1);
     assert_int_equal(kinds[0].id.midr, 0x413fd0c1);
     expect(&kinds[0].id, "neoverse-n1", "neoverse-n1");

@@ -18,6 +18,8 @@
 
 #include <cmocka.h>
 
+#include "test_tree.h"
+
 #define GUEST "tests/data/sysfs-guest"
 
 /* A tree in a temporary folder, which is the state of each test. */
@@ -30,33 +32,11 @@ static int make_tree(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *ftw)
-{
-    (void)info, (void)kind, (void)ftw;
-    return remove(path);
-}
-
 static int remove_tree(void **state)
 {
-    int status = nftw(*state, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    int status = tree_remove(*state);
     free(*state);
     return status;
-}
-
-/* Writes a file of the tree, with the folders above it. */
-static void put(const char *root, const char *path, const char *text)
-{
-    char whole[512];
-    snprintf(whole, sizeof whole, "%s%s", root, path);
-    for (char *slash = whole + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        assert_true(mkdir(whole, 0700) == 0 || errno == EEXIST);
-        *slash = '/';
-    }
-    FILE *file = fopen(whole, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
 }
 
 static void expect(fact_finder *find, const char *root, enum fact_state state,
@@ -109,7 +89,7 @@ static void test_paranoid(void **state)
         {"soon\n", FACT_MISSING, "not there: this kernel has no perf events", ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        put(*state, "/proc/sys/kernel/perf_event_paranoid", rows[i].text);
+        tree_put(*state, "/proc/sys/kernel/perf_event_paranoid", rows[i].text);
         expect(fact_perf_event_paranoid, *state, rows[i].state, rows[i].found);
         expect_advice(fact_perf_event_paranoid, *state, rows[i].advice);
     }
@@ -125,14 +105,15 @@ static void test_transparent_huge_pages(void **state)
 {
     expect(fact_transparent_huge_pages, *state, FACT_MISSING,
            "none: the kernel does not have them");
-    put(*state, "/sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]\n");
+    tree_put(*state, "/sys/kernel/mm/transparent_hugepage/enabled",
+             "always madvise [never]\n");
     expect(fact_transparent_huge_pages, *state, FACT_MISSING,
            "2M, mode never: asked for 4, got none");
     expect_advice(fact_transparent_huge_pages, *state, "echo madvise");
-    put(*state, "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "33554432\n");
+    tree_put(*state, "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "33554432\n");
     expect(fact_transparent_huge_pages, *state, FACT_MISSING,
            "32M, mode never: asked for 4, got none");
-    put(*state, "/sys/kernel/mm/transparent_hugepage/enabled", "no brackets\n");
+    tree_put(*state, "/sys/kernel/mm/transparent_hugepage/enabled", "no brackets\n");
     expect(fact_transparent_huge_pages, *state, FACT_MISSING,
            "none: the kernel does not have them");
 }
@@ -141,10 +122,10 @@ static void test_huge_page_pool(void **state)
 {
     expect(fact_huge_page_pool, *state, FACT_MISSING,
            "none: the kernel has no hugetlb pages");
-    put(*state, "/sys/kernel/mm/hugepages/hugepages-524288kB/nr_hugepages", "1\n");
-    put(*state, "/sys/kernel/mm/hugepages/hugepages-64kB/nr_hugepages", "8\n");
-    put(*state, "/sys/kernel/mm/hugepages/hugepages-64kB/free_hugepages", "6\n");
-    put(*state, "/sys/kernel/mm/hugepages/other/nr_hugepages", "9\n");
+    tree_put(*state, "/sys/kernel/mm/hugepages/hugepages-524288kB/nr_hugepages", "1\n");
+    tree_put(*state, "/sys/kernel/mm/hugepages/hugepages-64kB/nr_hugepages", "8\n");
+    tree_put(*state, "/sys/kernel/mm/hugepages/hugepages-64kB/free_hugepages", "6\n");
+    tree_put(*state, "/sys/kernel/mm/hugepages/other/nr_hugepages", "9\n");
     expect(fact_huge_page_pool, *state, FACT_GOOD, "64K: 6 free of 8, 512M: 0 free of 1");
     expect_advice(fact_huge_page_pool, *state, "");
 }
@@ -153,16 +134,16 @@ static void test_core_time(void **state)
 {
     expect(fact_core_time, *state, FACT_UNKNOWN,
            "no quota; /proc/stat does not tell of stolen time");
-    put(*state, "/proc/stat", "cpu  100 0 100 9000 50 0 0 0 0 0\n");
+    tree_put(*state, "/proc/stat", "cpu  100 0 100 9000 50 0 0 0 0 0\n");
     expect(fact_core_time, *state, FACT_GOOD,
            "no quota; 0.0% of the busy time since boot went to other guests");
-    put(*state, "/sys/fs/cgroup/cpu.max", "150000 100000\n");
+    tree_put(*state, "/sys/fs/cgroup/cpu.max", "150000 100000\n");
     expect(fact_core_time, *state, FACT_LIMITED,
            "a quota of 1.50 processors; 0.0% of the busy time since boot went to other "
            "guests");
     expect_advice(fact_core_time, *state, "cpu limit");
-    put(*state, "/sys/fs/cgroup/cpu.max", "max 100000\n");
-    put(*state, "/proc/stat", "cpu  100 0 100 9000 50 0 0 200 0 0\n");
+    tree_put(*state, "/sys/fs/cgroup/cpu.max", "max 100000\n");
+    tree_put(*state, "/proc/stat", "cpu  100 0 100 9000 50 0 0 200 0 0\n");
     expect(fact_core_time, *state, FACT_LIMITED,
            "no quota; 50.0% of the busy time since boot went to other guests");
     expect_advice(fact_core_time, *state, "other guests");
@@ -170,9 +151,9 @@ static void test_core_time(void **state)
 
 static void test_core_time_first_cgroups(void **state)
 {
-    put(*state, "/proc/stat", "cpu  100 0 100 9000 50 0 0 0 0 0\n");
-    put(*state, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "50000\n");
-    put(*state, "/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+    tree_put(*state, "/proc/stat", "cpu  100 0 100 9000 50 0 0 0 0 0\n");
+    tree_put(*state, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "50000\n");
+    tree_put(*state, "/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
     expect(fact_core_time, *state, FACT_LIMITED,
            "a quota of 0.50 processors; 0.0% of the busy time since boot went to other "
            "guests");
@@ -181,9 +162,10 @@ static void test_core_time_first_cgroups(void **state)
 static void test_smt(void **state)
 {
     expect(fact_smt, *state, FACT_UNKNOWN, "the kernel does not tell");
-    put(*state, "/sys/devices/system/cpu/smt/active", "1\n");
+    tree_put(*state, "/sys/devices/system/cpu/smt/active", "1\n");
     expect(fact_smt, *state, FACT_LIMITED, "on");
-    put(*state, "/sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0,64\n");
+    tree_put(*state, "/sys/devices/system/cpu/cpu0/topology/thread_siblings_list",
+             "0,64\n");
     expect(fact_smt, *state, FACT_LIMITED, "on: processor 0 shares its core (0,64)");
     expect_advice(fact_smt, *state, "sibling");
 }
@@ -191,20 +173,20 @@ static void test_smt(void **state)
 static void test_numa(void **state)
 {
     expect(fact_numa, *state, FACT_GOOD, "1 node");
-    put(*state, "/sys/devices/system/node/online", "0-1,4\n");
+    tree_put(*state, "/sys/devices/system/node/online", "0-1,4\n");
     expect(fact_numa, *state, FACT_LIMITED, "3 nodes");
     expect_advice(fact_numa, *state, "numactl");
-    put(*state, "/sys/devices/system/node/online", "0-\n");
+    tree_put(*state, "/sys/devices/system/node/online", "0-\n");
     expect(fact_numa, *state, FACT_UNKNOWN, "the kernel's list of nodes cannot be read");
-    put(*state, "/sys/devices/system/node/online", "\n");
+    tree_put(*state, "/sys/devices/system/node/online", "\n");
     expect(fact_numa, *state, FACT_UNKNOWN, "the kernel's list of nodes cannot be read");
 }
 
 static void test_hypervisor(void **state)
 {
-    put(*state, "/sys/class/dmi/id/product_name", "PowerEdge R7525\n");
+    tree_put(*state, "/sys/class/dmi/id/product_name", "PowerEdge R7525\n");
     expect(fact_hypervisor, *state, FACT_GOOD, "none seen, on PowerEdge R7525");
-    put(*state, "/sys/hypervisor/type", "xen\n");
+    tree_put(*state, "/sys/hypervisor/type", "xen\n");
     expect(fact_hypervisor, *state, FACT_LIMITED, "xen, PowerEdge R7525");
     expect_advice(fact_hypervisor, *state, "other guests");
 }
@@ -212,23 +194,23 @@ static void test_hypervisor(void **state)
 static void test_cgroup_memory(void **state)
 {
     assert_true(facts_cgroup_memory(*state) == UINT64_MAX);
-    put(*state, "/proc/self/cgroup", "0::/a/b\n");
+    tree_put(*state, "/proc/self/cgroup", "0::/a/b\n");
     assert_true(facts_cgroup_memory(*state) == UINT64_MAX);
-    put(*state, "/sys/fs/cgroup/a/b/memory.max", "max\n");
-    put(*state, "/sys/fs/cgroup/memory.max", "2097152\n");
+    tree_put(*state, "/sys/fs/cgroup/a/b/memory.max", "max\n");
+    tree_put(*state, "/sys/fs/cgroup/memory.max", "2097152\n");
     assert_true(facts_cgroup_memory(*state) == 2097152);
-    put(*state, "/sys/fs/cgroup/a/memory.max", "1048576\n"); /* the least counts */
+    tree_put(*state, "/sys/fs/cgroup/a/memory.max", "1048576\n"); /* the least counts */
     assert_true(facts_cgroup_memory(*state) == 1048576);
-    put(*state, "/proc/self/cgroup", "nonsense\n3:cpu:/a\n");
+    tree_put(*state, "/proc/self/cgroup", "nonsense\n3:cpu:/a\n");
     assert_true(facts_cgroup_memory(*state) == UINT64_MAX);
 }
 
 static void test_memory_limit(void **state)
 {
     struct fact fact = {.state = FACT_UNKNOWN};
-    put(*state, "/proc/meminfo", "MemTotal: 9 kB\nMemAvailable:  2048 kB\n");
-    put(*state, "/proc/self/cgroup", "0::/\n");
-    put(*state, "/sys/fs/cgroup/memory.max", "1048576\n");
+    tree_put(*state, "/proc/meminfo", "MemTotal: 9 kB\nMemAvailable:  2048 kB\n");
+    tree_put(*state, "/proc/self/cgroup", "0::/\n");
+    tree_put(*state, "/sys/fs/cgroup/memory.max", "1048576\n");
     fact_memory_limit(*state, &fact);
     assert_string_equal(fact.found, "1M, by the cgroup; available: 2M");
     assert_int_equal(fact.state, FACT_LIMITED);
@@ -252,9 +234,9 @@ static void test_read_line(void **state)
 {
     char line[8], path[5000];
     int64_t number;
-    put(*state, "/empty", "");
-    put(*state, "/two", "first\nsecond\n");
-    put(*state, "/long", "0123456789\n");
+    tree_put(*state, "/empty", "");
+    tree_put(*state, "/two", "first\nsecond\n");
+    tree_put(*state, "/long", "0123456789\n");
     assert_int_equal(facts_read_line(*state, "/empty", line, sizeof line), 0);
     assert_string_equal(line, "");
     assert_int_equal(facts_read_line(*state, "/two", line, sizeof line), 0);
@@ -270,7 +252,7 @@ static void test_read_line(void **state)
     assert_int_equal(facts_read_line(*state, path, line, sizeof line), -1);
     assert_int_equal(errno, ENAMETOOLONG);
     assert_int_equal(facts_read_number(*state, "/two", &number), -1);
-    put(*state, "/huge", "99999999999999999999\n");
+    tree_put(*state, "/huge", "99999999999999999999\n");
     assert_int_equal(facts_read_number(*state, "/huge", &number), -1);
 }
 

@@ -26,6 +26,8 @@
 
 #include <cmocka.h>
 
+#include "test_tree.h"
+
 enum { MOST = 4 };
 
 /* A set of events that are named directly. */
@@ -92,16 +94,10 @@ static int make_root(void **state)
     return mkdtemp(root) ? 0 : -1;
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *ftw)
-{
-    (void)info, (void)kind, (void)ftw;
-    return remove(path);
-}
-
 static int remove_root(void **state)
 {
     (void)state;
-    return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return tree_remove(root);
 }
 
 /* Page faults. */
