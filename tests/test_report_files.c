@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "test_tree.h"
+
 /* A temporary folder is the state of every test. */
 static int make_folder(void **state)
 {
@@ -23,15 +25,9 @@ static int make_folder(void **state)
     return *state ? 0 : -1;
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *ftw)
-{
-    (void)info, (void)kind, (void)ftw;
-    return remove(path);
-}
-
 static int remove_folder(void **state)
 {
-    int status = nftw(*state, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    int status = tree_remove(*state);
     free(*state);
     return status;
 }

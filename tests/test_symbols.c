@@ -20,6 +20,8 @@
 
 #include <cmocka.h>
 
+#include "test_tree.h"
+
 static int make_folder(void **state)
 {
     char *folder = strdup("/tmp/strata-symbols-XXXXXX");
@@ -27,15 +29,9 @@ static int make_folder(void **state)
     return *state ? 0 : -1;
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *ftw)
-{
-    (void)info, (void)kind, (void)ftw;
-    return remove(path);
-}
-
 static int remove_folder(void **state)
 {
-    int status = nftw(*state, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    int status = tree_remove(*state);
     free(*state);
     return status;
 }

@@ -86,6 +86,7 @@ enum { DEEP = 12, SEEN = 4096 };
 
 /* Callers that were seen. */
 struct seen {
+    uint64_t age; /* object_threads_ended at the time: later, its words may be gone */
     Addr sp;
     UInt n;
     uint32_t bucket;
@@ -152,7 +153,7 @@ static Addr word_at(Addr address)
 
 static bool is_same(const struct seen *stack, Addr sp)
 {
-    if (stack->sp != sp || stack->n == 0)
+    if (stack->sp != sp || stack->n == 0 || stack->age != object_threads_ended)
         return false;
     for (UInt i = 0; i < stack->n; i++)
         if (word_at(stack->words[i]) != stack->values[i])
@@ -172,6 +173,7 @@ static void remember(struct seen *stack, Addr sp, const Addr *ips, const Addr *s
         stack->words[i - 1] = word;
         stack->values[i - 1] = ips[i] + 1;
     }
+    stack->age = object_threads_ended;
     stack->sp = sp;
     stack->n = n - 1;
 }

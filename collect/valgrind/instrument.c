@@ -152,35 +152,29 @@ static void on_store(struct pass *pass, IRExpr *address, Int size)
     emit(pass, ACCESS_STORE, address, size, NULL);
 }
 
-static IRExpr *guarded_address(struct pass *pass, IRExpr *address)
-{
-    flush_load(pass);
-    return address;
-}
-
 static void on_guarded_load(struct pass *pass, IRLoadG *load)
 {
     IRType type, wide;
     typeOfIRLoadGOp(load->cvt, &wide, &type);
-    emit(pass, ACCESS_LOAD, guarded_address(pass, load->addr), limit(sizeofIRType(type)),
-         load->guard);
+    flush_load(pass);
+    emit(pass, ACCESS_LOAD, load->addr, limit(sizeofIRType(type)), load->guard);
 }
 
 static void on_guarded_store(struct pass *pass, IRStoreG *store)
 {
     Int size = sizeofIRType(typeOfIRExpr(pass->out->tyenv, store->data));
-    emit(pass, ACCESS_STORE, guarded_address(pass, store->addr), limit(size), store->guard);
+    flush_load(pass);
+    emit(pass, ACCESS_STORE, store->addr, limit(size), store->guard);
 }
 
 static void on_dirty(struct pass *pass, const IRDirty *dirty)
 {
-    if (dirty->mFx == Ifx_None)
-        return;
-    if (dirty->mFx == Ifx_Read || dirty->mFx == Ifx_Modify)
-        emit(pass, ACCESS_LOAD, guarded_address(pass, dirty->mAddr), limit(dirty->mSize),
-             NULL);
-    else
+    if (dirty->mFx == Ifx_Read || dirty->mFx == Ifx_Modify) {
+        flush_load(pass);
+        emit(pass, ACCESS_LOAD, dirty->mAddr, limit(dirty->mSize), NULL);
+    } else if (dirty->mFx == Ifx_Write) {
         on_store(pass, dirty->mAddr, dirty->mSize);
+    }
 }
 
 /* Before it, VEX may load what it compares with: that is the same access. */

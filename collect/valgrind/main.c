@@ -152,6 +152,7 @@ static void on_thread_end(ThreadId tid)
 {
     (void)tid;
     object_threads--;
+    object_threads_ended++;
     object_age++;
 }
 

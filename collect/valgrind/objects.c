@@ -16,6 +16,7 @@ static bool any_named;
 
 uint64_t object_age = 1;
 UInt object_threads;
+uint64_t object_threads_ended;
 static Addr break_low, break_high; /* what the program got by brk */
 
 /* Buckets by kind and name. */

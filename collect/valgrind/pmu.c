@@ -106,11 +106,6 @@ static bool is_possible(unsigned event)
                           ((group == 5 || group == 6) && level <= tool.tlb_levels));
 }
 
-static uint64_t draw(uint64_t period)
-{
-    return period <= 1 ? 1 : period - period / 2 + rng_below(&rng, period / 2 * 2 + 1);
-}
-
 /* When the next way out of a block has to look at the counters. */
 static void plan_check(void)
 {
@@ -140,7 +135,7 @@ static int open_counter(UWord number, unsigned event, uint64_t period)
     counter->event = event;
     counter->start = total(event);
     counter->period = period;
-    counter->threshold = counter->start + draw(period);
+    counter->threshold = counter->start + sample_distance(&rng, period);
     counter->taken = counter->read = 0;
     plan_check();
     return 0;
@@ -188,7 +183,7 @@ static void check_counters(void)
         if (now < counter->threshold)
             continue;
         counter->samples[counter->taken++ % VPMU_SAMPLES] = registers;
-        counter->threshold = now + draw(counter->period);
+        counter->threshold = now + sample_distance(&rng, counter->period);
         totals.samples++;
     }
 }
@@ -222,7 +217,7 @@ void pmu_forked(void)
 {
     for (int i = 0; i < VPMU_COUNTERS; i++) {
         counters[i].start = 0;
-        counters[i].threshold = draw(counters[i].period);
+        counters[i].threshold = sample_distance(&rng, counters[i].period);
     }
     plan_check();
 }

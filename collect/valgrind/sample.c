@@ -13,16 +13,15 @@
 static uint64_t countdown;
 static struct rng rng;
 
-static uint64_t draw(void)
+uint64_t sample_distance(struct rng *numbers, uint64_t period)
 {
-    uint64_t period = tool.raw->period;
-    return period <= 1 ? 1 : period - period / 2 + rng_below(&rng, period / 2 * 2 + 1);
+    return period <= 1 ? 1 : period - period / 2 + rng_below(numbers, period / 2 * 2 + 1);
 }
 
 void sample_start(void)
 {
     rng.state = tool.raw->seed ^ 0x73616d706c65u;
-    countdown = draw();
+    countdown = sample_distance(&rng, tool.raw->period);
 }
 
 /* An access of the sampler itself. */
@@ -52,7 +51,7 @@ void sample_event(struct site *site, Addr address, enum access_kind kind,
 {
     if (--countdown)
         return;
-    countdown = draw();
+    countdown = sample_distance(&rng, tool.raw->period);
     totals.samples++;
     access_count(SAMPLED, site, address, kind, result);
     disturb(site, address);

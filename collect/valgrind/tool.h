@@ -149,6 +149,9 @@ void access_count(int which, struct site *site, Addr address, enum access_kind k
 /* sample.c */
 
 void sample_start(void);
+/* How many events to the next sample: evenly from half a period to one and a half. */
+struct rng;
+uint64_t sample_distance(struct rng *numbers, uint64_t period);
 /* An event of the sampled kind happened. */
 void sample_event(struct site *site, Addr address, enum access_kind kind,
                   const struct sim_result *result);
@@ -166,6 +169,7 @@ struct object {
 void object_find(Addr address, struct site *site, struct object *object);
 extern uint64_t object_age; /* grows when an object goes, or is named, or modules change */
 extern UInt object_threads; /* that live */
+extern uint64_t object_threads_ended;
 /* The heap that the kernel keeps behind the program grew. */
 void object_break(Addr start, SizeT size);
 void object_add(Addr start, SizeT size, uint32_t bucket);
