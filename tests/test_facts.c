@@ -5,6 +5,7 @@
  * file, beside what they must lead to. What a fact tries on the running machine (counters,
  * the clock) is only asked for an answer that makes sense. */
 #include "host/facts.h"
+#include "host/limits.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -70,7 +71,7 @@ static void test_captured_guest(void **state)
     expect(fact_smt, GUEST, FACT_GOOD, "off, or hidden by the hypervisor");
     expect(fact_numa, GUEST, FACT_GOOD, "1 node");
     expect(fact_hypervisor, GUEST, FACT_GOOD, "none seen");
-    assert_true(facts_cgroup_memory(GUEST) == UINT64_C(4) << 30);
+    assert_true(limits_group(GUEST).bytes == UINT64_C(4) << 30);
 }
 
 static void test_paranoid(void **state)
@@ -193,16 +194,46 @@ static void test_hypervisor(void **state)
 
 static void test_cgroup_memory(void **state)
 {
-    assert_true(facts_cgroup_memory(*state) == UINT64_MAX);
+    assert_true(limits_group(*state).bytes == UINT64_MAX);
     tree_put(*state, "/proc/self/cgroup", "0::/a/b\n");
-    assert_true(facts_cgroup_memory(*state) == UINT64_MAX);
+    assert_true(limits_group(*state).bytes == UINT64_MAX);
     tree_put(*state, "/sys/fs/cgroup/a/b/memory.max", "max\n");
     tree_put(*state, "/sys/fs/cgroup/memory.max", "2097152\n");
-    assert_true(facts_cgroup_memory(*state) == 2097152);
+    assert_true(limits_group(*state).bytes == 2097152);
     tree_put(*state, "/sys/fs/cgroup/a/memory.max", "1048576\n"); /* the least counts */
-    assert_true(facts_cgroup_memory(*state) == 1048576);
+    assert_true(limits_group(*state).bytes == 1048576);
     tree_put(*state, "/proc/self/cgroup", "nonsense\n3:cpu:/a\n");
-    assert_true(facts_cgroup_memory(*state) == UINT64_MAX);
+    assert_true(limits_group(*state).bytes == UINT64_MAX);
+}
+
+/* Pages of files are free for the asking; a group of the older interface has them under
+ * other names. */
+static void test_cgroup_left(void **state)
+{
+    tree_put(*state, "/proc/self/cgroup", "0::/a\n4:memory:/b\n");
+    tree_put(*state, "/sys/fs/cgroup/a/memory.max", "1000000\n");
+    assert_true(limits_group(*state).left == 1000000);
+    tree_put(*state, "/sys/fs/cgroup/a/memory.current", "999000\n");
+    assert_true(limits_group(*state).left == 1000);
+    tree_put(*state, "/sys/fs/cgroup/a/memory.stat",
+             "anon 1000\nfile 990000\ninactive_file 400000\nactive_file 500000\n");
+    assert_true(limits_group(*state).left == 901000);
+    tree_put(*state, "/sys/fs/cgroup/memory/b/memory.limit_in_bytes", "500000\n");
+    tree_put(*state, "/sys/fs/cgroup/memory/b/memory.usage_in_bytes", "500100\n");
+    assert_true(limits_group(*state).left == 0);
+    tree_put(*state, "/sys/fs/cgroup/memory/b/memory.stat",
+             "inactive_file 7\ntotal_inactive_file 300\ntotal_active_file 200\n");
+    assert_true(limits_group(*state).left == 400);
+    assert_true(limits_group(*state).bytes == 500000);
+}
+
+static void test_unused(void **state)
+{
+    assert_true(limits_unused(*state) == UINT64_MAX);
+    tree_put(*state, "/proc/meminfo", "MemFree: 1 kB\nBuffers: 2 kB\nCached: 4 kB\n");
+    assert_true(limits_unused(*state) == 7 << 10);
+    tree_put(*state, "/proc/meminfo", "MemFree: 1 kB\nMemAvailable: 9 kB\nCached: 4 kB\n");
+    assert_true(limits_unused(*state) == 9 << 10);
 }
 
 static void test_memory_limit(void **state)
@@ -311,6 +342,8 @@ int main(void)
         IN_TREE(test_numa),
         IN_TREE(test_hypervisor),
         IN_TREE(test_cgroup_memory),
+        IN_TREE(test_cgroup_left),
+        IN_TREE(test_unused),
         IN_TREE(test_memory_limit),
         cmocka_unit_test(test_lists),
         IN_TREE(test_read_line),

@@ -61,8 +61,4 @@ int facts_count_list(const char *list);
  * NULL. */
 void facts_explain_perf(int error, const char **meaning, const char **advice);
 
-/* The least memory limit from this process's cgroup up to the root one, in bytes;
- * UINT64_MAX: none. */
-uint64_t facts_cgroup_memory(const char *root);
-
 #endif

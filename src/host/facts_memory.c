@@ -3,6 +3,7 @@
  * Memory: huge pages and limits. */
 #include "core/units.h"
 #include "host/facts.h"
+#include "host/limits.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -160,80 +161,12 @@ void fact_huge_page_pool(const char *root, struct fact *fact)
                           "sysctl vm.nr_hugepages=64'");
 }
 
-/* The limit in one file, or UINT64_MAX; "max" and absurdly large ones are no limit. */
-static uint64_t limit_in(const char *root, const char *path)
-{
-    int64_t limit;
-    if (facts_read_number(root, path, &limit) || limit <= 0 || limit > INT64_C(1) << 60)
-        return UINT64_MAX;
-    return (uint64_t)limit;
-}
-
-/* The least limit in `base` + group and every group above it; cuts group short. */
-static uint64_t least_upwards(const char *root, const char *base, char *group,
-                              const char *file)
-{
-    uint64_t least = UINT64_MAX;
-    for (;;) {
-        char path[2048];
-        snprintf(path, sizeof path, "%s%s/%s", base, group, file);
-        uint64_t limit = limit_in(root, path);
-        least = limit < least ? limit : least;
-        char *slash = strrchr(group, '/');
-        if (!slash)
-            return least;
-        *slash = '\0';
-    }
-}
-
-uint64_t facts_cgroup_memory(const char *root)
-{
-    char path[4096], line[1024];
-    uint64_t least = UINT64_MAX;
-    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return least;
-    while (fgets(line, sizeof line, file)) { /* "0::/a/b" or "4:memory:/a/b" */
-        line[strcspn(line, "\n")] = '\0';
-        char *kinds = strchr(line, ':'), *group = kinds ? strchr(kinds + 1, ':') : NULL;
-        if (!group)
-            continue;
-        *group++ = '\0';
-        uint64_t limit = UINT64_MAX;
-        if (strcmp(kinds + 1, "") == 0)
-            limit = least_upwards(root, "/sys/fs/cgroup", group, "memory.max");
-        else if (strcmp(kinds + 1, "memory") == 0)
-            limit = least_upwards(root, "/sys/fs/cgroup/memory", group,
-                                  "memory.limit_in_bytes");
-        least = limit < least ? limit : least;
-    }
-    fclose(file);
-    return least;
-}
-
-/* MemAvailable of /proc/meminfo in bytes; UINT64_MAX: not told. */
-static uint64_t available(const char *root)
-{
-    char path[4096], line[256];
-    uint64_t kilobytes = UINT64_MAX;
-    snprintf(path, sizeof path, "%s/proc/meminfo", root);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return UINT64_MAX;
-    while (fgets(line, sizeof line, file))
-        if (sscanf(line, "MemAvailable: %" SCNu64 " kB", &kilobytes) == 1)
-            break;
-    fclose(file);
-    return kilobytes == UINT64_MAX ? UINT64_MAX : kilobytes * 1024;
-}
-
 void fact_memory_limit(const char *root, struct fact *fact)
 {
     enum { ENOUGH = 1 << 30 }; /* several times the largest cache of today */
     char limit_text[SIZE_TEXT], unused_text[SIZE_TEXT];
     struct rlimit space = {.rlim_cur = RLIM_INFINITY};
-    uint64_t limit = facts_cgroup_memory(root), unused = available(root);
+    uint64_t limit = limits_group(root).bytes, unused = limits_unused(root);
     const char *whose = "the cgroup";
     getrlimit(RLIMIT_AS, &space);
     if (space.rlim_cur != RLIM_INFINITY && space.rlim_cur < limit) {

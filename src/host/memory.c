@@ -3,6 +3,8 @@
  * Memory of this machine to measure on. */
 #include "host/memory.h"
 
+#include "host/limits.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,23 +36,6 @@ static uint64_t left(uint64_t limit, uint64_t used)
     return limit > used ? limit - used : 0;
 }
 
-/* The control group's limit, in either version of the interface. */
-static uint64_t group_memory(void)
-{
-    static const char *const files[][2] = {
-        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
-        {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
-         "/sys/fs/cgroup/memory/memory.usage_in_bytes"},
-    };
-    uint64_t free_bytes = UINT64_MAX;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        uint64_t limit = number_in(files[i][0], UINT64_MAX);
-        if (limit != UINT64_MAX)
-            free_bytes = least(free_bytes, left(limit, number_in(files[i][1], 0)));
-    }
-    return free_bytes;
-}
-
 static uint64_t address_space(void)
 {
     struct rlimit limit;
@@ -62,9 +47,10 @@ static uint64_t address_space(void)
 
 uint64_t memory_available(void)
 {
-    long pages = sysconf(_SC_AVPHYS_PAGES);
-    uint64_t available = pages > 0 ? (uint64_t)pages * page_size() : 64u << 20;
-    return least(available, least(group_memory(), address_space()));
+    uint64_t unused = limits_unused("");
+    if (unused == UINT64_MAX) /* no /proc */
+        unused = 64u << 20;
+    return least(unused, least(limits_group("").left, address_space()));
 }
 
 uint64_t page_size(void)
