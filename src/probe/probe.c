@@ -112,15 +112,29 @@ static void judge_quiet(struct probing *p, const struct load *before)
              other, 100 * share, p->probed->cpu);
 }
 
+/* A part that could not go on from what was found before is left out: the rest stands. */
+static int forgive(struct probing *p, int status)
+{
+    if (!status || !p->impossible)
+        return status;
+    p->impossible = false;
+    *p->error = (struct strata_error){0};
+    note(p, "%s: not all was measured, because what came before was too disturbed",
+         p->what);
+    return 0;
+}
+
 static void give_reason(struct strata_value *value)
 {
     if (!value->known && !*value->why)
-        *value = unknown("the probe was stopped early");
+        *value = unknown("not measured: the probe was stopped early, or too disturbed");
 }
 
 /* What was not come to has a reason, too. */
 static void give_reasons(struct strata_probed *probed)
 {
+    give_reason(&probed->memory_cycles);
+    give_reason(&probed->memory_ns);
     for (int i = 0; i < probed->ncaches; i++) {
         struct strata_probed_cache *cache = &probed->caches[i];
         struct strata_value *const values[] = {
@@ -149,7 +163,6 @@ int strata_probe(const struct strata_probe_options *options, struct strata_probe
     memset(probed, 0, sizeof *probed);
     probed->seed = options->seed ? options->seed : DEFAULT_SEED;
     probed->cpu = -1;
-    probed->memory_cycles = probed->memory_ns = unknown("the probe was stopped early");
     p.rng.state = probed->seed;
     p.budget = options->budget > 0 ? options->budget
                : options->machine  ? INFINITY
@@ -164,7 +177,7 @@ int strata_probe(const struct strata_probe_options *options, struct strata_probe
     describe(&p);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && !status && !p.stopped; i++) {
         begin_part(&p, parts[i].what, parts[i].until);
-        status = parts[i].run(&p);
+        status = forgive(&p, parts[i].run(&p));
     }
     judge_quiet(&p, &before);
     probed->seconds = runner_clock(p.runner);

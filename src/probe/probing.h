@@ -27,7 +27,8 @@ struct probing {
     double block_confidence[STRATA_MAX_CACHES]; /* of that; 0: it is not known */
     bool line_by_gap[STRATA_MAX_CACHES];        /* where the gap test found the line */
     const char *what;                           /* the present part */
-    bool stopped; /* the user asked to end, or the time is over */
+    bool stopped;    /* the user asked to end, or the time is over */
+    bool impossible; /* the present part failed for want of a string that there can be */
     struct strata_error *error;
 };
 

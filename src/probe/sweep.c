@@ -18,6 +18,14 @@ int out_of_memory(struct probing *p)
     return fail(p->error, STRATA_FAILED, "out of memory");
 }
 
+/* What was found before asks for more than the arena holds, or for less than nothing: it
+ * was wrong, and this part cannot go on from there. */
+static int no_such_string(struct probing *p)
+{
+    p->impossible = true;
+    return fail(p->error, STRATA_FAILED, "there is no such string");
+}
+
 void begin_part(struct probing *p, const char *what, double until)
 {
     p->what = what;
@@ -51,8 +59,8 @@ enum { TRIES = 8 }; /* before a disturbed trial is taken for want of a better on
 int try_string(struct probing *p, const struct string *string, double x, double *cycles)
 {
     struct trial trial = {0};
-    if (string->build(p, string, x))
-        return out_of_memory(p);
+    if (string->build(p, string, x) || !p->refs.n)
+        return p->refs.no_memory ? out_of_memory(p) : no_such_string(p);
     for (int i = 0; i < TRIES; i++) {
         if (runner_walk(p->runner, string->arena, &p->refs, &trial))
             return fail(p->error, STRATA_FAILED, "a walk failed");
@@ -224,13 +232,18 @@ struct strata_value unknown(const char *format, ...)
 void note(struct probing *p, const char *format, ...)
 {
     struct strata_probed *probed = p->probed;
-    size_t most = sizeof probed->notes / sizeof *probed->notes;
-    if ((size_t)probed->nnotes == most)
+    const int most = sizeof probed->notes / sizeof *probed->notes;
+    if (probed->nnotes == most)
         return;
+    char *text = probed->notes[probed->nnotes];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(probed->notes[probed->nnotes++], sizeof *probed->notes, format, arguments);
+    vsnprintf(text, sizeof *probed->notes, format, arguments);
     va_end(arguments);
+    for (int i = 0; i < probed->nnotes; i++)
+        if (strcmp(probed->notes[i], text) == 0)
+            return; /* said once is enough */
+    probed->nnotes++;
 }
 
 double agreement(size_t k, size_t n)

@@ -19,6 +19,7 @@ static int refs_reserve(struct refs *refs, size_t n)
     if (n <= refs->capacity)
         return 0;
     uint64_t *at = realloc(refs->at, n * sizeof *at);
+    refs->no_memory = !at;
     if (!at)
         return -1;
     refs->at = at;
@@ -60,7 +61,8 @@ int refs_gap(struct refs *refs, const struct ground *ground, struct rng *rng, si
              uint64_t k, uint64_t o)
 {
     uint64_t start;
-    if (refs_reserve(refs, n) || place(ground, rng, n * k + o + sizeof(void *), &start))
+    if (!n || refs_reserve(refs, n) ||
+        place(ground, rng, n * k + o + sizeof(void *), &start))
         return -1;
     for (size_t i = 0; i < n; i++)
         refs->at[i] = start + i * k;
@@ -90,7 +92,7 @@ int refs_gap_pressed(struct refs *refs, const struct ground *ground, struct rng 
                      uint64_t way)
 {
     uint64_t start, others = way / inner - 1; /* sets to choose from */
-    if (!others || way % inner || k % way || refs_reserve(refs, n * (m + 1)) ||
+    if (!n || !others || way % inner || k % way || refs_reserve(refs, n * (m + 1)) ||
         place(ground, rng, n * k + (m / others + 1) * way + o + sizeof(void *), &start))
         return -1;
     for (size_t i = 0; i < n; i++)
@@ -208,7 +210,7 @@ int refs_tlb_gap(struct refs *refs, const struct ground *ground, struct rng *rng
 {
     uint64_t start;
     size_t lines = ground->page / ground->line;
-    if (refs_reserve(refs, n * groups) ||
+    if (!n || refs_reserve(refs, n * groups) ||
         place(ground, rng, ((n - 1) * stride + groups) * ground->page, &start))
         return -1;
     for (size_t i = 0; i < n; i++)

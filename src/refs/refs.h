@@ -21,8 +21,9 @@
 
 struct refs {
     size_t n, capacity;
-    uint64_t *at; /* n offsets */
-    bool ramp;    /* to be warmed up by walks of growing length, each from the start */
+    uint64_t *at;   /* n offsets */
+    bool ramp;      /* to be warmed up by walks of growing length, each from the start */
+    bool no_memory; /* why it could not be built: else there is no room or no such string */
 };
 
 /* Where strings may lie. `line` is the spacing of references that are meant to touch
