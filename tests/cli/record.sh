@@ -185,10 +185,11 @@ ends 137 sh -c 'kill -KILL $$'
 ends 134 sh -c 'kill -ABRT $$'
 check 'no core is left' [ -z "$(find "$work" -name 'core*')" ]
 
-# Signals for strata. begin COMMAND...: starts it and waits until the program runs
+# Signals for strata. begin COMMAND...: starts it, in a process group of its own and not deaf
+# to Ctrl-C as what a shell starts beside itself is, and waits until the program runs
 begin() {
     rm -f "$work/running" "$work"/*.strata
-    (cd "$work" && exec "$strata" record --source sim -o end.strata "$@") \
+    (cd "$work" && exec setsid env --default-signal=INT "$strata" record --source sim -o end.strata "$@") \
         >"$work/out" 2>"$work/err" </dev/null &
     pid=$!
     until [ -s "$work/running" ]; do
@@ -202,6 +203,20 @@ wait $pid
 status=$?
 check 'SIGTERM reaches the program' is output "$(cat "$work/out")" caught
 check 'its exit status counts' is status "$status" 5
+check 'and a profile is written' is_profile end.strata
+# Ctrl-C goes to both at once.
+begin sh -c 'trap "echo caught; exit 6" INT; echo yes >running; while :; do sleep 0.05; done'
+kill -INT "-$pid"
+wait $pid
+status=$?
+check 'Ctrl-C reaches the program once' is output "$(cat "$work/out")" caught
+check 'its exit status counts' is status "$status" 6
+check 'and a profile is written' is_profile end.strata
+begin sh -c 'echo yes >running; while :; do :; done'
+kill -INT "-$pid"
+wait $pid
+status=$?
+check 'Ctrl-C ends it' is status "$status" 130
 check 'and a profile is written' is_profile end.strata
 begin sh -c 'echo yes >running; exec sleep 60'
 kill -HUP $pid
