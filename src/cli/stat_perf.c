@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 /* A measurement that is under way. */
 struct measurement {
@@ -31,20 +30,9 @@ struct measurement {
 
 /* Setting up. */
 
-static int init_tally(const struct stat_job *job, struct tally *tally)
+static int start_tally(const struct stat_job *job, struct tally *tally)
 {
-    if (tally_init(tally, job->list.nwants, &job->model.metrics) != 0)
-        return -1;
-    for (size_t i = 0; i < tally->nrows; i++) {
-        struct tally_row *row = &tally->rows[i];
-        snprintf(row->event, sizeof row->event, "%s", job->list.wants[i].name);
-        row->about = job->list.about[i];
-        if (job->model.nkinds > 1 && job->list.wants[i].row)
-            snprintf(row->device, sizeof row->device, "%s", job->list.wants[i].kind.device);
-    }
-    if (!job->all_metrics)
-        tally_drop_metrics(tally);
-    return 0;
+    return tally_init_list(tally, &job->list, &job->model, job->all_metrics);
 }
 
 static int set_up(struct measurement *m, struct strata_error *error)
@@ -52,7 +40,7 @@ static int set_up(struct measurement *m, struct strata_error *error)
     const struct stat_job *job = m->job;
     size_t n = job->list.nwants;
     m->counts = calloc(3 * n, sizeof *m->counts);
-    if (!m->counts || init_tally(job, &m->tally) != 0 || init_tally(job, &m->shown) != 0)
+    if (!m->counts || start_tally(job, &m->tally) != 0 || start_tally(job, &m->shown) != 0)
         return fail(error, STRATA_FAILED, "out of memory");
     m->before = m->counts + n;
     m->difference = m->counts + 2 * n;
@@ -72,16 +60,6 @@ static void tear_down(struct measurement *m)
     tally_release(&m->tally);
     tally_release(&m->shown);
     free(m->counts);
-}
-
-/* Many events on many processors are more than the usual 1024 files. */
-static void raise_file_limit(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /* Nothing at all can be counted: the first reason stands for all. */
@@ -108,7 +86,7 @@ static int begin_run(struct measurement *m, struct strata_error *error)
         job->argv ? launch_prepare(&m->launch, m->program, job->argv, error) : STRATA_OK;
     if (status)
         return status;
-    raise_file_limit(); /* after the fork: the program keeps its own */
+    pmu_raise_file_limit(); /* after the fork: the program keeps its own */
     if (job->program_counts)
         target.pid = m->launch.pid;
     status = pmu_open(&pmu_system_here, &target, job->list.wants, job->list.nwants, &m->pmu,

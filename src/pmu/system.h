@@ -34,4 +34,8 @@ int pmu_system_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group,
                     unsigned long flags);
 bool pmu_system_may_count(void);
 
+/* Many events on many processors are more than the usual 1024 files: raises the limit of
+ * this process as far as it may. */
+void pmu_raise_file_limit(void);
+
 #endif

@@ -145,6 +145,23 @@ void tally_reset(struct tally *tally)
     }
 }
 
+int tally_init_list(struct tally *tally, const struct pmu_list *list,
+                    const struct pmu_model *model, bool all_metrics)
+{
+    if (tally_init(tally, list->nwants, &model->metrics) != 0)
+        return -1;
+    for (size_t i = 0; i < tally->nrows; i++) {
+        struct tally_row *row = &tally->rows[i];
+        snprintf(row->event, sizeof row->event, "%s", list->wants[i].name);
+        row->about = list->about[i];
+        if (model->nkinds > 1 && list->wants[i].row)
+            snprintf(row->device, sizeof row->device, "%s", list->wants[i].kind.device);
+    }
+    if (!all_metrics)
+        tally_drop_metrics(tally);
+    return 0;
+}
+
 static uint64_t minus(uint64_t after, uint64_t before)
 {
     return after > before ? after - before : 0; /* scaled counts may go back a little */

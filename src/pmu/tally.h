@@ -6,6 +6,7 @@
 #define PMU_TALLY_H
 
 #include "pmu/metrics.h"
+#include "pmu/model.h"
 #include "pmu/pmu.h"
 
 /* The mean and the spread of numbers that come one by one (Welford's method). */
@@ -43,6 +44,11 @@ struct tally {
 
 /* n rows, to be filled in by the caller, and all metrics of a table. -1: no memory. */
 int tally_init(struct tally *tally, size_t n, const struct metric_table *metrics);
+
+/* A row for each event of a list that is bound to a model. Metrics over events that are not
+ * in the list are left out unless `all_metrics`. */
+int tally_init_list(struct tally *tally, const struct pmu_list *list,
+                    const struct pmu_model *model, bool all_metrics);
 void tally_release(struct tally *tally);
 
 /* Leaves out metrics over events that no row has: they were not asked for. */
