@@ -23,7 +23,7 @@ CROSS_CC   ?= aarch64-linux-gnu-gcc
 CROSS_AR   ?= aarch64-linux-gnu-ar
 CROSS_RUN  ?= qemu-aarch64-static
 
-PACKAGES := jansson inih hwloc cairo sqlite3 libdw libedit
+PACKAGES := jansson inih hwloc cairo sqlite3 libdw libedit libmicrohttpd
 WERROR ?= -Werror
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
            -Wpointer-arith $(WERROR)
@@ -78,6 +78,9 @@ $(BUILD)/%.o: %.c Makefile VERSION
 	@mkdir -p $(@D)
 	$(SAY) "CC    $<"
 	$(Q)$(COMPILE) -c $< -o $@
+
+# It takes these files in as they are.
+$(BUILD)/src/serve/page.o: $(wildcard src/serve/page.html src/serve/page.css src/serve/page.js)
 
 # Archives are made anew, so that a file that was removed does not linger.
 $(BUILD)/libstrata.a: $(lib_obj)

@@ -3,16 +3,17 @@
  * strata --version: the version, and what it was built with.
  *
  *     strata 0.1.0
- *       jansson   2.14
- *       inih      55
- *       hwloc     2.9.0
- *       cairo     1.16.0
- *       sqlite    3.40.1
- *       elfutils  0.188
- *       libpfm    4.13
- *       valgrind  strata's tool for it is there
- *       compiler  gcc 12.2.0
- *       target    x86_64 linux
+ *       jansson    2.14
+ *       inih       55
+ *       hwloc      2.9.0
+ *       cairo      1.16.0
+ *       sqlite     3.40.1
+ *       elfutils   0.188
+ *       libpfm     4.13
+ *       microhttpd 0.9.75
+ *       valgrind   strata's tool for it is there
+ *       compiler   gcc 12.2.0
+ *       target     x86_64 linux
  *
  * The versions of jansson, cairo, SQLite and libpfm are those of the libraries in use;
  * those of hwloc, inih and elfutils are of the headers that strata was compiled with: these
@@ -21,6 +22,7 @@
 #include "collect/places.h"
 #include "core/fail.h"
 #include "pmu/names.h"
+#include "serve/http.h"
 
 #include <cairo.h>
 #include <elfutils/version.h>
@@ -89,6 +91,7 @@ int cmd_version(const struct options *options, struct strata_error *error)
         {"sqlite", sqlite3_libversion()},
         {"elfutils", ELFUTILS_VERSION},
         {"libpfm", names_version(pfm)},
+        {"microhttpd", http_version()},
         {"valgrind", collector()},
         {"compiler", COMPILER},
         {"target", TARGET},
@@ -98,6 +101,6 @@ int cmd_version(const struct options *options, struct strata_error *error)
         return print_json(parts, n, error);
     printf("strata %s\n", STRATA_VERSION);
     for (size_t i = 0; i < n; i++)
-        printf("  %-9s %s\n", parts[i].name, parts[i].version);
+        printf("  %-10s %s\n", parts[i].name, parts[i].version);
     return STRATA_OK;
 }

@@ -75,6 +75,25 @@ static const struct option_spec stat_options[] = {
     {0},
 };
 
+static const struct option_spec serve_options[] = {
+    {"source", 0, "auto|perf|sim",
+     "where counts come from: the kernel's counters; a simulated machine has nothing to "
+     "serve"},
+    {"events", 'e', "EVENTS", "count these, separated by commas; {} makes a group"},
+    {"pid", 'p', "PID", "count this process and what it starts"},
+    {"all", 'a', NULL, "count all that runs on all processors; the default"},
+    {"cgroup", 0, "PATH", "count all that runs in this control group"},
+    {"interval", 'I', "MS", "read the counters every MS milliseconds; the default is 1000"},
+    {"listen", 'l', "ADDRESS:PORT",
+     "where to listen; the default is 127.0.0.1:9775, and port 0 is any that is free"},
+    {"connections", 0, "N",
+     "so many at a time, half of them from one address; the default is 64"},
+    {"timeout", 0, "S",
+     "close a connection S seconds after its last answer; 20 by default"},
+    {"user", 0, "USER", "run as USER once the counters are open; root becomes nobody"},
+    {0},
+};
+
 static const struct option_spec events_options[] = {
     {"pmu", 0, "NAME", "of this PMU: libpfm4's name, a table's, sim or kernel"},
     {"pmus", 0, NULL, "list the PMUs that are known"},
@@ -126,6 +145,11 @@ const struct command commands[] = {
      "its "
      "own.",
      stat_options, "PROGRAM...", cmd_stat},
+    {"serve", "serve counts to Prometheus, and a live page of them",
+     "Counts without end, and answers at /metrics in the form that Prometheus reads and at "
+     "/ with charts of the last minutes. It listens on this machine alone unless told "
+     "otherwise, and gives up its privileges once the counters are open.",
+     serve_options, NULL, cmd_serve},
     {"events", "list and search the events that can be counted",
      "Shows events with what they count and how they are encoded, for this processor and "
      "for "
