@@ -53,7 +53,7 @@ sees() {
     tries=0
     until [ "$(get "$url/metrics")" = 200 ] && grep -q "^$1" "$work/got"; do
         tries=$((tries + 1))
-        [ $tries -lt 600 ] || { cat "$work/got" "$work/log"; return 1; }
+        [ "$tries" -lt 600 ] || { cat "$work/got" "$work/log"; return 1; }
         sleep 0.1
     done
 }
@@ -90,7 +90,7 @@ wait_more() {
     until get "$url/metrics" >"$work/code" &&
         [ "$(number 'strata_events_total{event="task-clock:u"}')" -gt "$before" ]; do
         tries=$((tries + 1))
-        [ $tries -lt 600 ] || return 1
+        [ "$tries" -lt 600 ] || return 1
         sleep 0.05
     done
 }
