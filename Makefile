@@ -23,7 +23,7 @@ CROSS_CC   ?= aarch64-linux-gnu-gcc
 CROSS_AR   ?= aarch64-linux-gnu-ar
 CROSS_RUN  ?= qemu-aarch64-static
 
-PACKAGES := jansson inih hwloc cairo sqlite3 libdw libedit libmicrohttpd
+PACKAGES := jansson inih hwloc cairo sqlite3 libdw libedit libmicrohttpd ncursesw
 WERROR ?= -Werror
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
            -Wpointer-arith $(WERROR)

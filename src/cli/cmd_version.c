@@ -11,13 +11,14 @@
  *       elfutils   0.188
  *       libpfm     4.13
  *       microhttpd 0.9.75
+ *       ncurses    6.4.20221231
  *       valgrind   strata's tool for it is there
  *       compiler   gcc 12.2.0
  *       target     x86_64 linux
  *
- * The versions of jansson, cairo, SQLite and libpfm are those of the libraries in use;
- * those of hwloc, inih and elfutils are of the headers that strata was compiled with: these
- * do not tell. */
+ * The versions of jansson, cairo, SQLite, libpfm and ncurses are those of the libraries in
+ * use; those of hwloc, inih and elfutils are of the headers that strata was compiled with:
+ * these do not tell. */
 #include "cli/commands.h"
 #include "collect/places.h"
 #include "core/fail.h"
@@ -25,12 +26,14 @@
 #include "serve/http.h"
 
 #include <cairo.h>
+#include <curses.h>
 #include <elfutils/version.h>
 #include <hwloc.h>
 #include <jansson.h>
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <string.h>
 
 #if defined(__clang__)
 #define COMPILER "clang " __clang_version__
@@ -92,6 +95,7 @@ int cmd_version(const struct options *options, struct strata_error *error)
         {"elfutils", ELFUTILS_VERSION},
         {"libpfm", names_version(pfm)},
         {"microhttpd", http_version()},
+        {"ncurses", strpbrk(curses_version(), "0123456789")},
         {"valgrind", collector()},
         {"compiler", COMPILER},
         {"target", TARGET},

@@ -94,6 +94,21 @@ static const struct option_spec serve_options[] = {
     {0},
 };
 
+static const struct option_spec top_options[] = {
+    {"by", 0, "process|cpu", "a row for each process (the default), or processor"},
+    {"events", 'e', "EVENTS", "count these, separated by commas"},
+    {"pid", 'p', "PIDS", "only these processes, separated by commas"},
+    {"delay", 'd', "S", "look every S seconds; the default is 2"},
+    {"sort", 0, "COLUMN", "cpu (the default), pid, command, an event or a metric"},
+    {"filter", 0, "TEXT", "only names or numbers that contain TEXT"},
+    {"batch", 'b', NULL, "print frame after frame; without a terminal, the default"},
+    {"frames", 'n', "N", "end after N of them"},
+    {"rows", 0, "N", "print so many rows; 0: all; the default is 20, for JSON and CSV all"},
+    {"json", 0, NULL, "print a line of JSON for each frame: plain numbers"},
+    {"csv", 0, NULL, "print CSV: a line for each row"},
+    {0},
+};
+
 static const struct option_spec events_options[] = {
     {"pmu", 0, "NAME", "of this PMU: libpfm4's name, a table's, sim or kernel"},
     {"pmus", 0, NULL, "list the PMUs that are known"},
@@ -150,6 +165,12 @@ const struct command commands[] = {
      "/ with charts of the last minutes. It listens on this machine alone unless told "
      "otherwise, and gives up its privileges once the counters are open.",
      serve_options, NULL, cmd_serve},
+    {"top", "show live what each process or processor misses",
+     "Shows rates of events by process or by processor, on a terminal as a live view: h "
+     "shows its keys. What cannot be counted is said, with the reason. Into a pipe, or "
+     "with "
+     "--batch, it prints one frame after the other.",
+     top_options, NULL, cmd_top},
     {"events", "list and search the events that can be counted",
      "Shows events with what they count and how they are encoded, for this processor and "
      "for "

@@ -38,6 +38,7 @@ int cmd_probe(const struct options *options, struct strata_error *error);
 int cmd_record(const struct options *options, struct strata_error *error);
 int cmd_stat(const struct options *options, struct strata_error *error);
 int cmd_serve(const struct options *options, struct strata_error *error);
+int cmd_top(const struct options *options, struct strata_error *error);
 int cmd_events(const struct options *options, struct strata_error *error);
 int cmd_view(const struct options *options, struct strata_error *error);
 int cmd_export(const struct options *options, struct strata_error *error);

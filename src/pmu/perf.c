@@ -49,6 +49,7 @@ static void set_attributes(const struct pmu *pmu, const struct counter *counter,
     attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     attr->disabled = counter->leads; /* the others follow their leader */
     attr->inherit = pmu->target.inherit;
+    attr->inherit_thread = pmu->target.inherit && pmu->target.threads_only;
     attr->pinned = pmu->target.pinned && counter->leads;
     attr->enable_on_exec = pmu->target.kind == PMU_CHILD && counter->leads;
     /* PMUs outside of the cores refuse what would leave something out. */

@@ -59,6 +59,8 @@ struct pmu_target {
     int cpu;
     const char *cgroup; /* a path, or below the root of control groups */
     bool inherit;       /* count new threads and children too */
+    bool threads_only;  /* with inherit: not children, which are processes of their own; the
+                           kernel can do that from 5.13 on, and refuses it before */
     bool pinned;        /* always on a counter, or an error: nothing is scaled */
     bool user_only;     /* leave the kernel out */
 };

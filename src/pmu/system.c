@@ -30,11 +30,13 @@ bool pmu_system_may_count(void)
     return (set >> PERFMON & 1) || (set >> SYS_ADMIN & 1);
 }
 
-void pmu_raise_file_limit(void)
+size_t pmu_raise_file_limit(void)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max)
-        return;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 256;
+    rlim_t before = limit.rlim_cur;
     limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
+    rlim_t now = setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : before;
+    return now == RLIM_INFINITY || now > SIZE_MAX ? SIZE_MAX : (size_t)now;
 }

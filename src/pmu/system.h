@@ -35,7 +35,7 @@ int pmu_system_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 bool pmu_system_may_count(void);
 
 /* Many events on many processors are more than the usual 1024 files: raises the limit of
- * this process as far as it may. */
-void pmu_raise_file_limit(void);
+ * this process as far as it may, and returns it. */
+size_t pmu_raise_file_limit(void);
 
 #endif

@@ -43,13 +43,6 @@ static const char *format_mean(const struct tally_row *row, char text[THOUSANDS_
     return format_thousands(one ? row->last : (uint64_t)llround(row->count.mean), text);
 }
 
-/* Three digits that matter: 38.1, 1.34, 0.052, 1234. */
-static void format_value(double value, char text[32])
-{
-    int digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : value >= 0.9995 ? 2 : 3;
-    snprintf(text, 32, "%.*f", digits, value);
-}
-
 static void measure(struct layout *layout)
 {
     char text[LINE];
@@ -106,7 +99,7 @@ static void comment_of(const struct layout *layout, const struct tally_row *row,
     if (metric && metric->value.n && strcmp(metric->metric->unit, per_thousand) == 0)
         add_verdict(layout, metric, text);
     else if (metric && metric->value.n) {
-        format_value(metric->value.mean, value);
+        format_three(metric->value.mean, value);
         snprintf(part, sizeof part, "%s %s", value, metric->metric->label);
         add(text, part);
     }
@@ -179,7 +172,7 @@ static void print_row(const struct layout *layout, const struct tally_row *row)
     }
     if (metric && metric->value.n && !*row->device &&
         strcmp(metric->metric->unit, per_thousand) == 0)
-        format_value(metric->value.mean, value);
+        format_three(metric->value.mean, value);
     comment_of(layout, row, *row->device ? NULL : metric, comment);
     int gap = layout->name - (int)utf8_length(label);
     fprintf(layout->out, "%*s%s%*s%*s", INDENT, "", label, (gap > 0 ? gap : 0) + GAP, "",
@@ -211,7 +204,7 @@ static void print_metrics(const struct layout *layout)
         char value[32];
         if (!metric->value.n || has_line(tally, metric->metric))
             continue;
-        format_value(metric->value.mean, value);
+        format_three(metric->value.mean, value);
         fprintf(layout->out, "%*s%-*s%*s%*s %s\n", INDENT, "", layout->name,
                 metric->metric->label, GAP, "", layout->count, value, metric->metric->unit);
     }

@@ -175,6 +175,12 @@ void format_ns(double ns, char *text, size_t size)
         snprintf(text, size, "%.0f   ns", ns);
 }
 
+void format_three(double value, char text[32])
+{
+    int digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : value >= 0.9995 ? 2 : 3;
+    snprintf(text, 32, "%.*f", digits, value);
+}
+
 void format_interval(const struct strata_value *value, char *text, size_t size)
 {
     char low[SIZE_TEXT], high[SIZE_TEXT];

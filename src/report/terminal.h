@@ -52,6 +52,9 @@ void print_folded(FILE *out, const char *text, int width, int indent);
 void format_cycles(double cycles, char *text, size_t size);
 void format_ns(double ns, char *text, size_t size);
 
+/* Three digits that matter: 38.1, 1.34, 0.052, 1234. */
+void format_three(double value, char text[32]);
+
 /* A capacity and its interval: "32K", "768K .. 896K". */
 void format_interval(const struct strata_value *value, char *text, size_t size);
 

@@ -8,7 +8,8 @@ run version
 check 'exit status 0' [ $status -eq 0 ]
 check 'the first line is the version' \
     [ "$(head -n 1 "$work/out")" = "strata $(cat VERSION)" ]
-for part in jansson inih hwloc cairo sqlite elfutils libpfm microhttpd valgrind compiler target; do
+for part in jansson inih hwloc cairo sqlite elfutils libpfm microhttpd ncurses valgrind compiler \
+    target; do
     check "it names $part" grep -Eq "^  $part +[^ ]" "$work/out"
 done
 cp "$work/out" "$work/version"
