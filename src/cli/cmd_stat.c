@@ -195,10 +195,6 @@ static int check_sim(const struct stat_job *job, struct strata_error *error)
         return fail(error, STRATA_BAD_INPUT,
                     "a simulated machine runs a program of its own: give -- PROGRAM, and "
                     "neither --pid, --all nor --cgroup");
-    if (job->interval > 0)
-        return fail(error, STRATA_BAD_INPUT,
-                    "--interval: a simulated machine gives its counts at the end; leave it "
-                    "out");
     if (job->target.user_only || job->target.pinned)
         return fail(error, STRATA_BAD_INPUT,
                     "--user and --pinned are for --source perf: a simulated machine has "
@@ -235,7 +231,7 @@ static int run_auto(struct stat_job *job, struct stat_end *end, struct strata_er
         if (counters.state != FACT_MISSING)
             return stat_run_perf(job, end, error);
     }
-    if (!job->program_counts || job->interval > 0)
+    if (!job->program_counts)
         return fail(error, STRATA_UNABLE,
                     "%s: %s; --source perf counts what the kernel "
                     "does (-e page-faults,context-switches), and a program of its own can "

@@ -75,19 +75,33 @@ static void handle_signal(const struct child_options *options, pid_t pid,
         kill(pid, info->si_signo);
 }
 
+/* Whether a tick is due rather than the end; the next one is an interval later, or as soon
+ * as this one is done. */
+static bool take_tick(const struct child_options *options, double until, double *tick)
+{
+    if (now() < *tick || *tick >= until)
+        return false;
+    options->tick(options->context);
+    *tick = fmax(*tick + options->interval, now());
+    return true;
+}
+
 static int wait_for(const struct child_options *options, const sigset_t *set,
                     struct child_end *end)
 {
     double until = options->duration > 0 ? now() + options->duration : INFINITY;
+    double tick = options->interval > 0 ? now() + options->interval : INFINITY;
     siginfo_t info;
     int status;
     pid_t ended;
     while ((ended = waitpid(end->pid, &status, WNOHANG)) == 0) {
-        int got = next_signal(set, until, &info);
+        int got = next_signal(set, fmin(until, tick), &info);
         if (got) {
             handle_signal(options, end->pid, &info);
             continue;
         }
+        if (take_tick(options, until, &tick))
+            continue;
         kill(end->pid, end->stopped ? SIGKILL : SIGTERM);
         until = end->stopped ? INFINITY : now() + GRACE_SECONDS;
         end->stopped = true;

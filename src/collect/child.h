@@ -21,7 +21,9 @@ struct child_options {
     char *const *environment; /* the same */
     double duration; /* seconds until it gets SIGTERM, and SIGKILL later; 0: never */
     void (*toggle)(void *context); /* called at every SIGUSR1 */
-    void *context;
+    double interval;               /* seconds from one tick to the next; 0: none */
+    void (*tick)(void *context);
+    void *context; /* of both */
 };
 
 struct child_end {

@@ -123,6 +123,12 @@ static void toggle(void *context)
     (void)run_folder_command(&run->folder, run->paused ? 'p' : 's');
 }
 
+static void tick(void *context)
+{
+    const struct collected *run = context;
+    run->options->tick(&run->folder, run->options->context);
+}
+
 static int find_places(struct collected *run, struct strata_error *error)
 {
     char folder[PATH_MAX];
@@ -155,6 +161,7 @@ static int start_and_wait(const struct collect_options *options, struct collecte
                           struct strata_error *error)
 {
     struct line line = {.n = 0};
+    run->options = options;
     add_options(&line, options, run->folder.path, run->strata);
     char **argv = join_arguments(&line, options->argv);
     char **environment = make_environment(run->library);
@@ -163,6 +170,8 @@ static int start_and_wait(const struct collect_options *options, struct collecte
                                         .environment = environment,
                                         .duration = options->duration,
                                         .toggle = toggle,
+                                        .interval = options->interval,
+                                        .tick = tick,
                                         .context = run};
     int status = argv && environment ? child_run(&child, &run->end, error)
                                      : fail(error, STRATA_FAILED, "out of memory");

@@ -16,10 +16,14 @@ struct collect_options {
     const char *keep;         /* folder for raw files that stays; NULL: a temporary one */
     double duration;          /* seconds, then the program gets SIGTERM; 0: never */
     bool follow;              /* programs that it starts are recorded too */
+    double interval;          /* seconds between calls of tick() while it runs; 0: none */
+    void (*tick)(const struct run_folder *folder, void *context);
+    void *context; /* of tick() */
 };
 
 /* A run: what it goes by, and then what it left. */
 struct collected {
+    const struct collect_options *options; /* while it runs */
     struct run_folder folder;
     bool paused;
     char valgrind[PATH_MAX], strata[PATH_MAX], library[PATH_MAX + 16];

@@ -220,6 +220,15 @@ static int check_counts(const struct reading *reading, const struct raw_header *
     return STRATA_OK;
 }
 
+static int check_header(const struct reading *reading, const struct raw_header *header,
+                        size_t size)
+{
+    int status = check_format(reading, header, size);
+    if (!status)
+        status = check_settings(reading, header);
+    return status ? status : check_counts(reading, header);
+}
+
 static int take_records(struct reading *reading, size_t size)
 {
     struct raw_file *raw = reading->raw;
@@ -245,11 +254,7 @@ int raw_parse(const char *name, const void *bytes, size_t size, struct raw_file 
 {
     struct reading reading = {.name = name, .bytes = bytes, .raw = raw, .error = error};
     *raw = (struct raw_file){.header = bytes};
-    int status = check_format(&reading, bytes, size);
-    if (!status)
-        status = check_settings(&reading, bytes);
-    if (!status)
-        status = check_counts(&reading, bytes);
+    int status = check_header(&reading, bytes, size);
     if (status)
         return status;
     raw->cache_levels = raw_cache_levels(&raw->header->machine);
@@ -305,13 +310,35 @@ static int load(int fd, const char *path, char **bytes, size_t *size,
     return STRATA_OK;
 }
 
+static int open_raw(const char *path, int *fd, struct strata_error *error)
+{
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return *fd >= 0 ? STRATA_OK
+                    : fail(error, STRATA_BAD_INPUT, "%s: cannot open: %s", path,
+                           strerror(errno));
+}
+
+int raw_read_header(const char *path, struct raw_header *header, struct strata_error *error)
+{
+    const struct reading reading = {.name = path, .error = error};
+    int fd, status = open_raw(path, &fd, error);
+    if (status)
+        return status;
+    ssize_t n = read_all(fd, (char *)header, sizeof *header);
+    status = n < 0
+                 ? fail(error, STRATA_FAILED, "%s: cannot read: %s", path, strerror(errno))
+                 : check_header(&reading, header, (size_t)n);
+    close(fd);
+    return status;
+}
+
 int raw_read(const char *path, struct raw_file *raw, struct strata_error *error)
 {
     char *bytes = NULL;
     size_t size = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return fail(error, STRATA_BAD_INPUT, "%s: cannot open: %s", path, strerror(errno));
+    int fd, opened = open_raw(path, &fd, error);
+    if (opened)
+        return opened;
     int status = load(fd, path, &bytes, &size, error);
     close(fd);
     if (!status)

@@ -36,7 +36,12 @@ struct raw_file {
  * message names the file. On failure *raw needs no release. */
 int raw_read(const char *path, struct raw_file *raw, struct strata_error *error);
 
-/* The same for bytes in memory, aligned to 8, which must outlive *raw. */
+/* Its header alone, checked in the same way: cheap while its process is at work. Its
+ * numbers are each as they were at some moment, not all at the same one. */
+int raw_read_header(const char *path, struct raw_header *header,
+                    struct strata_error *error);
+
+/* raw_read() for bytes in memory, aligned to 8, which must outlive *raw. */
 int raw_parse(const char *name, const void *bytes, size_t size, struct raw_file *raw,
               struct strata_error *error);
 

@@ -40,6 +40,18 @@ check 'a verdict' said 'typical ([0-9.]*-[0-9.]*)$'
 run stat --source sim -o t.txt -- true
 check 'to a file' grep -q 'true: simulated on ' "$work/t.txt"
 
+# Intervals: each later than the last, none without instructions before the program runs,
+# and together all that was counted
+loop='i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done'
+run stat --source sim -I 20 --json -e instructions,l1d_misses,loads -- sh -c "$loop"
+is 'intervals: exit status' "$status" 0
+check 'intervals' holds "$work/err" -s 'length >= 2 and (last | .interval == null) and
+    .[0].interval[0] == 0 and .[0].counters[0].count > 0 and
+    (.[:-1] | all(.interval[1] >= .interval[0])) and
+    all(range(3) as $i | ([.[:-1][].counters[$i].count] | add) == last.counters[$i].count; .)'
+run stat --source sim -I 20 --csv -o i.csv -e instructions -- sh -c "$loop"
+check 'intervals as CSV' grep -q '^0.000000,[0-9.]*,event,instructions,,[1-9]' "$work/i.csv"
+
 if [ "$(uname -m)" != x86_64 ]; then
     echo 'skip: the known program is written for x86-64'
     finish

@@ -35,7 +35,6 @@ fails 2 'a { without its }' stat -e '{page-faults' true
 fails 2 'a } without its {' stat -e 'page-faults}' true
 fails 2 'machine is for --source sim' stat --source perf --machine generic true
 fails 2 'runs a program of its own' stat --source sim -a
-fails 2 'gives its counts at the end' stat --source sim -I 100 true
 fails 2 'are for --source perf' stat --source sim --user true
 STRATA_METRICS=/no/such
 fails 3 'set STRATA_METRICS' stat true
