@@ -207,9 +207,16 @@ HOT uint32_t miss(struct sim *sim, const struct path *path, uint64_t address,
     return depth;
 }
 
-/* The rest of a translation that is not in the first TLB of its route. Returns its depth.
- */
-HOT uint32_t translate_miss(const struct route *route, uint64_t address)
+/* Empties a slot if it is that of a key that has gone. */
+HOT void forget(struct sim_slot *slot, uint64_t gone)
+{
+    if (slot->key == gone)
+        slot->key = CACHE_NONE;
+}
+
+/* The rest of a translation that is not in the first TLB of its route: asks the others, and
+ * fills those that do not have it from place `first` on. Returns its depth. */
+COLD uint32_t translate_miss(const struct route *route, uint64_t address, uint32_t first)
 {
     uint32_t depth = 1;
     for (; depth < route->n; depth++) {
@@ -218,7 +225,7 @@ HOT uint32_t translate_miss(const struct route *route, uint64_t address)
         if (cache_hit(pages, cache_set(pages, page), page | route->flag))
             break;
     }
-    for (uint32_t i = depth; i-- > 0;) {
+    for (uint32_t i = depth; i-- > first;) {
         uint64_t page = address >> route->shift[i];
         struct cache *pages = route->tlb[i];
         if (pages->stamped)
@@ -252,7 +259,7 @@ HOT uint32_t translate(struct sim *sim, const struct path *path, uint64_t addres
     if (way != CACHE_NO_WAY) {
         cache_touch(pages, set, way);
     } else {
-        depth = translate_miss(route, address);
+        depth = translate_miss(route, address, 0);
         way = pages->filled;
     }
     note(slot, page | route->flag, pages, set, way);
@@ -295,58 +302,116 @@ COLD uint32_t access_slowly(struct sim *sim, const struct path *path, uint64_t a
     return end + look_up(sim, path, address, physical);
 }
 
-/* Finds a line beyond the first cache of a simple path and fills those that do not have it;
- * returns its depth. */
-HOT uint32_t bring_simply(struct sim *sim, const struct path *path, uint64_t address,
-                          uint64_t physical)
+/* As bring_simply(), for a line that is not in the second cache either. */
+COLD uint32_t bring_from_afar(struct sim *sim, const struct path *path, uint64_t address,
+                              uint64_t physical)
 {
-    uint64_t sets[STRATA_MAX_CACHES];
+    struct cache_head *heads[STRATA_MAX_CACHES];
     uint32_t depth = 1;
     for (; depth < path->n; depth++) {
         struct level *level = path->level[depth];
-        uint64_t set = sets[depth] = level_set(level, address, physical);
-        uint32_t way = cache_find_small(&level->lines, set, address >> level->shift);
+        heads[depth] = cache_head(&level->lines, level_set(level, address, physical));
+        if (depth == 1)
+            continue;
+        uint32_t way = cache_way_in(&level->lines, heads[depth], address >> level->shift);
         if (way == CACHE_NO_WAY)
             continue;
         if (level->lines.touch == TOUCH_ORDER)
-            cache_promote(cache_head(&level->lines, set), way);
+            cache_promote(heads[depth], way);
         break;
     }
     for (uint32_t i = depth; i-- > 1;) {
         struct level *level = path->level[i];
-        uint64_t gone = cache_fill_plain(&level->lines, sets[i], address >> level->shift);
+        uint64_t gone = cache_push(&level->lines, heads[i], address >> level->shift);
         sim->counts.evictions[level->id] += gone != CACHE_NONE;
     }
     return depth;
 }
 
+/* Finds a line beyond the first cache of a simple path and fills those that do not have it;
+ * returns its depth. The second cache has a head where its set begins, if there is one. */
+HOT uint32_t bring_simply(struct sim *sim, const struct path *path, struct cache_head *head,
+                          uint64_t address, uint64_t physical)
+{
+    if (path->n == 1)
+        return 1;
+    const struct level *level = path->level[1];
+    uint32_t way = cache_way_in(&level->lines, head, address >> level->shift);
+    if (way == CACHE_NO_WAY)
+        return bring_from_afar(sim, path, address, physical);
+    if (level->lines.touch == TOUCH_ORDER)
+        cache_promote(head, way);
+    return 1;
+}
+
+/* As translate(), for a base page that is not in the table, where only tables of this path
+ * have to be told which page had to go. */
+HOT uint32_t translate_simply(struct sim *sim, const struct path *path,
+                              struct sim_slot *slot, uint64_t page, uint64_t address,
+                              uint64_t now)
+{
+    const struct route *route = path->routes;
+    if (route->n == 0) {
+        *slot = (struct sim_slot){page, &sim->nowhere};
+        return 0;
+    }
+    struct cache *pages = route->tlb[0];
+    struct cache_head *head = cache_head(pages, cache_set(pages, page));
+    uint32_t way = cache_way_in(pages, head, page), depth = 0;
+    slot->key = page;
+    if (way != CACHE_NO_WAY) {
+        slot->stamp = &head->keys[pages->ways + way];
+    } else {
+        uint64_t gone = cache_enter(pages, head, page, &slot->stamp);
+        if (gone >> 63) /* none, or a huge page */
+            cache_forget(pages, gone);
+        else
+            forget(&path->quick->pages[sim_slot_of(gone, SIM_PAGE_BITS)], gone);
+        depth = route->n == 1 ? 1 : translate_miss(route, address, 1);
+    }
+    *slot->stamp = now;
+    return depth;
+}
+
 /* As access_slowly(), for a base page on a simple path. The same steps with all that
  * cannot happen left out: real programs spend most of their simulated time in here. */
-COLD uint32_t access_simply(struct sim *sim, const struct path *path, uint64_t address)
+HOT uint32_t access_simply(struct sim *sim, const struct path *path, uint64_t address)
 {
+    struct sim_quick *quick = path->quick;
     struct level *level = path->level[0];
     struct cache *lines = &level->lines;
-    uint64_t physical = address, line = address >> path->grain;
+    struct cache_head *second = NULL;
+    uint64_t physical = address, now = ++*quick->clock;
     if (path->translated)
         physical = mapping_physical(&sim->mapping, address, false);
-    for (uint32_t i = 1; i <= EXPECTED && i < path->n; i++)
-        cache_expect(&path->level[i]->lines, level_set(path->level[i], address, physical));
-    uint32_t end = translate(sim, path, address, false) * END_TLB;
-    uint64_t set = level_set(level, address, physical);
-    uint32_t way = cache_find_small(lines, set, line);
-    if (way == CACHE_NO_WAY) {
-        end += bring_simply(sim, path, address, physical);
-        uint64_t gone = cache_fill_stamped(lines, set, line);
-        way = lines->filled;
+    if (path->n > 1) {
+        const struct level *next = path->level[1];
+        second = cache_head(&next->lines, level_set(next, address, physical));
+        __builtin_prefetch(second, 1);
+    }
+    uint64_t page = address >> quick->page_shift, line = address >> path->grain;
+    struct sim_slot *slot = &quick->pages[sim_slot_of(page, SIM_PAGE_BITS)];
+    uint32_t end = 0;
+    if (slot->key == page)
+        *slot->stamp = now;
+    else
+        end = translate_simply(sim, path, slot, page, address, now) * END_TLB;
+    struct cache_head *head = cache_head(lines, level_set(level, address, physical));
+    uint32_t way = cache_way_in(lines, head, line);
+    slot = slot_of_line(quick, line);
+    slot->key = line;
+    if (way != CACHE_NO_WAY) {
+        slot->stamp = &head->keys[lines->ways + way];
+    } else {
+        end += bring_simply(sim, path, second, address, physical);
+        uint64_t gone = cache_enter(lines, head, line, &slot->stamp);
         if (gone != CACHE_NONE) {
             sim->counts.evictions[level->id]++;
             sim->victim = gone << path->grain;
+            forget(slot_of_line(quick, gone), gone);
         }
-    } else {
-        cache_touch(lines, set, way);
     }
-    uint64_t *stamp = &cache_head(lines, set)->keys[lines->ways + way];
-    *slot_of_line(path->quick, line) = (struct sim_slot){line, stamp};
+    *slot->stamp = now;
     return end;
 }
 

@@ -168,7 +168,9 @@ static inline uint64_t cache_remainder(const struct cache *cache, uint64_t numbe
 
 static inline uint64_t cache_set(const struct cache *cache, uint64_t number)
 {
-    return cache->modulo ? cache_remainder(cache, number) : number & cache->mask;
+    if (__builtin_expect(cache->modulo != 0, 0))
+        return cache_remainder(cache, number);
+    return number & cache->mask;
 }
 
 static inline uint64_t cache_hash(uint64_t key)
@@ -202,9 +204,10 @@ CACHE_HOT uint32_t cache_fits(cache_marks marks, uint8_t mark)
 #endif
 }
 
-CACHE_HOT uint32_t cache_find_small(const struct cache *cache, uint64_t set, uint64_t key)
+/* The way of a small set that holds a key, or CACHE_NO_WAY. */
+CACHE_HOT uint32_t cache_way_in(const struct cache *cache, const struct cache_head *head,
+                                uint64_t key)
 {
-    const struct cache_head *head = cache_head(cache, set);
     uint32_t fits = cache_fits(head->marks, cache_mark(key)) & cache->every;
     for (; fits; fits &= fits - 1) {
         uint32_t way = (uint32_t)__builtin_ctz(fits);
@@ -212,6 +215,11 @@ CACHE_HOT uint32_t cache_find_small(const struct cache *cache, uint64_t set, uin
             return way;
     }
     return CACHE_NO_WAY;
+}
+
+CACHE_HOT uint32_t cache_find_small(const struct cache *cache, uint64_t set, uint64_t key)
+{
+    return cache_way_in(cache, cache_head(cache, set), key);
 }
 
 /* As cache_find(), of a large set. */
@@ -279,10 +287,10 @@ CACHE_HOT bool cache_hit(struct cache *cache, uint64_t set, uint64_t key)
 /* As cache_fill(), of an array that is not plain. */
 uint64_t cache_fill_otherwise(struct cache *cache, uint64_t set, uint64_t key);
 
-/* As cache_fill(), of a plain array. */
-CACHE_HOT uint64_t cache_fill_plain(struct cache *cache, uint64_t set, uint64_t key)
+/* As cache_fill(), of a set of a plain array. */
+CACHE_HOT uint64_t cache_push(const struct cache *cache, struct cache_head *head,
+                              uint64_t key)
 {
-    struct cache_head *head = cache_head(cache, set);
     uint32_t way = (uint32_t)(head->order >> cache->oldest) & 15;
     uint64_t gone = head->keys[way];
     head->keys[way] = key;
@@ -294,8 +302,14 @@ CACHE_HOT uint64_t cache_fill_plain(struct cache *cache, uint64_t set, uint64_t 
 /* Puts in a key that is not there. Returns the key that had to go, or CACHE_NONE. */
 CACHE_HOT uint64_t cache_fill(struct cache *cache, uint64_t set, uint64_t key)
 {
-    return cache->plain ? cache_fill_plain(cache, set, key)
+    return cache->plain ? cache_push(cache, cache_head(cache, set), key)
                         : cache_fill_otherwise(cache, set, key);
+}
+
+/* The older of two ways of which stamp and way are one number. */
+CACHE_HOT uint64_t cache_older(uint64_t one, uint64_t other)
+{
+    return one < other ? one : other;
 }
 
 /* The way with the oldest stamp. Stamp and way are compared as one number, without a
@@ -303,15 +317,30 @@ CACHE_HOT uint64_t cache_fill(struct cache *cache, uint64_t set, uint64_t key)
 CACHE_HOT uint32_t cache_oldest(const uint64_t *stamps, uint32_t ways)
 {
     uint64_t even = stamps[0] << 4, odd = UINT64_MAX;
-    for (uint32_t way = 1; way < ways; way += 2) {
-        uint64_t first = stamps[way] << 4 | way;
-        odd = first < odd ? first : odd;
-        if (way + 1 == ways)
-            break;
-        uint64_t second = stamps[way + 1] << 4 | (way + 1);
-        even = second < even ? second : even;
+#pragma GCC unroll 8
+    for (uint32_t way = 1; way + 1 < ways; way += 2) {
+        odd = cache_older(odd, stamps[way] << 4 | way);
+        even = cache_older(even, stamps[way + 1] << 4 | (way + 1));
     }
-    return (uint32_t)(even < odd ? even : odd) & 15;
+    if (ways % 2 == 0)
+        odd = cache_older(odd, stamps[ways - 1] << 4 | (ways - 1));
+    return (uint32_t)cache_older(even, odd) & 15;
+}
+
+/* Puts a key into a set of a stamped array instead of the oldest, which it returns. The
+ * caller writes the stamp and tells the tables. */
+CACHE_HOT uint64_t cache_enter(const struct cache *cache, struct cache_head *head,
+                               uint64_t key, uint64_t **stamp)
+{
+    uint64_t *stamps = head->keys + cache->ways;
+    uint32_t way = cache->ways == 8   ? cache_oldest(stamps, 8)
+                   : cache->ways == 4 ? cache_oldest(stamps, 4)
+                                      : cache_oldest(stamps, cache->ways);
+    uint64_t gone = head->keys[way];
+    head->keys[way] = key;
+    head->marks[way] = cache_mark(key);
+    *stamp = &stamps[way];
+    return gone;
 }
 
 /* Tells the tables that a key has gone. */
@@ -329,15 +358,9 @@ CACHE_HOT void cache_forget(const struct cache *cache, uint64_t key)
 CACHE_HOT uint64_t cache_fill_stamped(struct cache *cache, uint64_t set, uint64_t key)
 {
     struct cache_head *head = cache_head(cache, set);
-    uint64_t *stamps = head->keys + cache->ways;
-    uint32_t way = cache->ways == 8   ? cache_oldest(stamps, 8)
-                   : cache->ways == 4 ? cache_oldest(stamps, 4)
-                                      : cache_oldest(stamps, cache->ways);
-    uint64_t gone = head->keys[way];
-    head->keys[way] = key;
-    head->marks[way] = cache_mark(key);
-    stamps[way] = ++*cache->clock;
-    cache->filled = way;
+    uint64_t *stamp, gone = cache_enter(cache, head, key, &stamp);
+    *stamp = ++*cache->clock;
+    cache->filled = (uint32_t)(stamp - head->keys) - cache->ways;
     cache_forget(cache, gone);
     return gone;
 }

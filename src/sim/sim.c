@@ -164,12 +164,22 @@ static void clear_quick(struct sim *sim)
     }
 }
 
-/* Paths with the same first cache and the same TLBs share their tables. */
+/* Whether the oldest goes from an array, and no other path has to know. */
+static bool is_own(const struct cache *cache, const struct sim_quick *quick)
+{
+    for (uint32_t i = 0; i < cache->nwatchers; i++) {
+        const struct sim_slot *slots = cache->watchers[i].slots;
+        if (slots != quick->lines && slots != quick->pages && slots != quick->huge)
+            return false;
+    }
+    return cache->stamped;
+}
+
 /* Whether a miss is followed by fills and nothing else, and only the oldest goes. */
 static bool is_simple(const struct path *path)
 {
-    if (path->n == 0 || path->prefetches || !path->level[0]->lines.stamped ||
-        path->level[0]->lines.policy->tree || path->level[0]->lines.nwatchers != 1)
+    if (path->n == 0 || path->prefetches || !is_own(&path->level[0]->lines, path->quick) ||
+        (path->routes[0].n && !is_own(path->routes[0].tlb[0], path->quick)))
         return false;
     for (uint32_t i = 0; i < path->n; i++)
         if (path->passes[i] || path->level[i]->exclusive ||
@@ -178,6 +188,7 @@ static bool is_simple(const struct path *path)
     return true;
 }
 
+/* Paths with the same first cache and the same TLBs share their tables. */
 static void build_quick(struct sim *sim, struct path *path)
 {
     const struct path *integers = &sim->paths[PATH_INT];
