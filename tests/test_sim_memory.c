@@ -288,7 +288,7 @@ static void no_memory_is_no_machine_and_no_leak(void **state)
             break;
         assert_int_equal(memory.made >= fails_at, 1);
     }
-    assert_true(fails_at > 20);
+    assert_true(fails_at > 16);
 }
 
 int main(void)

@@ -173,13 +173,18 @@ static void hits_are_counted_when_they_are_told(void **state)
 static void the_layout_is_as_documented(void **state)
 {
     (void)state;
-    assert_int_equal(sizeof(struct sim_slot), 16);
-    assert_int_equal(offsetof(struct sim_slot, stamp), 8);
+    assert_int_equal(sizeof(struct sim_way), 16);
+    assert_int_equal(offsetof(struct sim_way, stamp), 8);
     assert_int_equal(sizeof(struct sim_trail), 16);
     assert_int_equal(offsetof(struct sim_trail, before), 8);
     assert_int_equal(SIM_QUICK_LINES, 4096);
     assert_int_equal(SIM_QUICK_PAGES, 1024);
     assert_int_equal(SIM_QUICK_TRAILS, 64);
+    assert_int_equal(SIM_QUICK_TICK, 16);
+    for (uint64_t n = 1; n < UINT64_C(1) << 50; n = n * 3 + 1) {
+        assert_int_equal(sim_slot_of(n, SIM_LINE_BITS), (n * 0x104100 & UINT32_MAX) >> 20);
+        assert_int_equal(sim_slot_of(n, SIM_PAGE_BITS), (n * 0x421000 & UINT32_MAX) >> 22);
+    }
 }
 
 int main(void)

@@ -178,17 +178,9 @@ HOT void show_miss(struct sim *sim, const struct path *path, uint32_t depth,
         train(path->level[depth], address >> path->level[depth]->shift);
 }
 
-HOT struct sim_slot *slot_of_line(struct sim_quick *quick, uint64_t line)
+HOT struct sim_way **slot_of_line(struct sim_quick *quick, uint64_t line)
 {
     return &quick->lines[sim_slot_of(line, SIM_LINE_BITS)];
-}
-
-/* Notes that a line or a page is in a way of a near array. */
-HOT void note(struct sim_slot *slot, uint64_t key, struct cache *cache, uint64_t set,
-              uint32_t way)
-{
-    slot->key = key;
-    slot->stamp = cache_stamp(cache, set, way);
 }
 
 /* The rest of an access that missed in the first cache of its path. Returns its depth. */
@@ -199,19 +191,10 @@ HOT uint32_t miss(struct sim *sim, const struct path *path, uint64_t address,
     uint64_t gone, line = address >> path->grain;
     uint32_t depth = bring(sim, path, 0, address, physical, &gone);
     sim->victim = gone == CACHE_NONE ? SIM_NO_LINE : gone << path->grain;
-    /* What became of its victim may have cost it its place. */
-    if (cache_key(lines, set, lines->filled) == line)
-        note(slot_of_line(path->quick, line), line, lines, set, lines->filled);
+    *slot_of_line(path->quick, line) = cache_ways(lines, set) + lines->filled;
     if (path->prefetches)
         show_miss(sim, path, depth, address, physical);
     return depth;
-}
-
-/* Empties a slot if it is that of a key that has gone. */
-HOT void forget(struct sim_slot *slot, uint64_t gone)
-{
-    if (slot->key == gone)
-        slot->key = CACHE_NONE;
 }
 
 /* The rest of a translation that is not in the first TLB of its route: asks the others, and
@@ -237,20 +220,20 @@ COLD uint32_t translate_miss(const struct route *route, uint64_t address, uint32
 }
 
 /* Translates an address; returns the depth of that. Notes where the page is now. */
-HOT uint32_t translate(struct sim *sim, const struct path *path, uint64_t address,
-                       bool huge)
+HOT uint32_t translate(const struct path *path, uint64_t address, bool huge)
 {
     const struct route *route = &path->routes[huge];
     struct sim_quick *quick = path->quick;
     uint64_t page = address >> (huge ? quick->huge_shift : quick->page_shift);
-    struct sim_slot *slot = huge ? &quick->huge[sim_slot_of(page, SIM_HUGE_BITS)]
-                                 : &quick->pages[sim_slot_of(page, SIM_PAGE_BITS)];
-    if (slot->key == (page | route->flag)) { /* most accesses miss a line of a near page */
-        *slot->stamp = ++*quick->clock;
+    uint64_t at = sim_slot_of(page, huge ? SIM_HUGE_BITS : SIM_PAGE_BITS);
+    struct sim_way **slot = huge ? &quick->huge[at] : &quick->pages[at];
+    if ((*slot)->key == (page | route->flag)) { /* most miss a line of a near page */
+        (*slot)->stamp = cache_tick(quick->clock);
         return 0;
     }
     if (route->n == 0) {
-        *slot = (struct sim_slot){page | route->flag, &sim->nowhere};
+        *slot = huge ? &quick->huge_without[at] : &quick->without[at];
+        (*slot)->key = page | route->flag;
         return 0;
     }
     struct cache *pages = route->tlb[0];
@@ -262,7 +245,7 @@ HOT uint32_t translate(struct sim *sim, const struct path *path, uint64_t addres
         depth = translate_miss(route, address, 0);
         way = pages->filled;
     }
-    note(slot, page | route->flag, pages, set, way);
+    *slot = cache_ways(pages, set) + way;
     return depth;
 }
 
@@ -280,7 +263,7 @@ HOT uint32_t look_up(struct sim *sim, const struct path *path, uint64_t address,
         return miss(sim, path, address, physical, set);
     cache_touch(&level->lines, set, way);
     train(level, line);
-    note(slot_of_line(path->quick, line), line, &level->lines, set, way);
+    *slot_of_line(path->quick, line) = cache_ways(&level->lines, set) + way;
     return 0;
 }
 
@@ -298,7 +281,7 @@ COLD uint32_t access_slowly(struct sim *sim, const struct path *path, uint64_t a
     for (uint32_t i = 1; i <= EXPECTED && i < path->n; i++)
         cache_expect(&path->level[i]->lines, level_set(path->level[i], address, physical));
     uint32_t end = huge * END_HUGE;
-    end += translate(sim, path, address, huge) * END_TLB;
+    end += translate(path, address, huge) * END_TLB;
     return end + look_up(sim, path, address, physical);
 }
 
@@ -344,33 +327,40 @@ HOT uint32_t bring_simply(struct sim *sim, const struct path *path, struct cache
     return 1;
 }
 
-/* As translate(), for a base page that is not in the table, where only tables of this path
- * have to be told which page had to go. */
-HOT uint32_t translate_simply(struct sim *sim, const struct path *path,
-                              struct sim_slot *slot, uint64_t page, uint64_t address,
-                              uint64_t now)
+/* As translate(), for a base page that the table does not know; returns its way too. */
+HOT uint32_t translate_simply(const struct path *path, uint64_t at, uint64_t page,
+                              uint64_t address, struct sim_way **found)
 {
     const struct route *route = path->routes;
+    struct cache *pages = route->tlb[0];
     if (route->n == 0) {
-        *slot = (struct sim_slot){page, &sim->nowhere};
+        *found = &path->quick->without[at];
+        (*found)->key = page;
         return 0;
     }
-    struct cache *pages = route->tlb[0];
-    struct cache_head *head = cache_head(pages, cache_set(pages, page));
-    uint32_t way = cache_way_in(pages, head, page), depth = 0;
-    slot->key = page;
+    struct sim_way *ways = cache_near(cache_head(pages, cache_set(pages, page)));
+    uint32_t way = cache_way_near(ways, pages->ways, page);
     if (way != CACHE_NO_WAY) {
-        slot->stamp = &head->keys[pages->ways + way];
-    } else {
-        uint64_t gone = cache_enter(pages, head, page, &slot->stamp);
-        if (gone >> 63) /* none, or a huge page */
-            cache_forget(pages, gone);
-        else
-            forget(&path->quick->pages[sim_slot_of(gone, SIM_PAGE_BITS)], gone);
-        depth = route->n == 1 ? 1 : translate_miss(route, address, 1);
+        *found = ways + way;
+        return 0;
     }
-    *slot->stamp = now;
-    return depth;
+    *found = cache_victim_near(ways, pages->ways);
+    (*found)->key = page;
+    return route->n == 1 ? 1 : translate_miss(route, address, 1);
+}
+
+/* Brings a line into the first cache of a simple path; returns its way there. */
+HOT struct sim_way *enter(struct sim *sim, const struct path *path, struct sim_way *ways,
+                          uint64_t line)
+{
+    const struct level *level = path->level[0];
+    struct sim_way *way = cache_victim_near(ways, level->lines.ways);
+    if (way->key != CACHE_NONE) {
+        sim->counts.evictions[level->id]++;
+        sim->victim = way->key << path->grain;
+    }
+    way->key = line;
+    return way;
 }
 
 /* As access_slowly(), for a base page on a simple path. The same steps with all that
@@ -379,9 +369,8 @@ HOT uint32_t access_simply(struct sim *sim, const struct path *path, uint64_t ad
 {
     struct sim_quick *quick = path->quick;
     struct level *level = path->level[0];
-    struct cache *lines = &level->lines;
     struct cache_head *second = NULL;
-    uint64_t physical = address, now = ++*quick->clock;
+    uint64_t physical = address;
     if (path->translated)
         physical = mapping_physical(&sim->mapping, address, false);
     if (path->n > 1) {
@@ -390,28 +379,25 @@ HOT uint32_t access_simply(struct sim *sim, const struct path *path, uint64_t ad
         __builtin_prefetch(second, 1);
     }
     uint64_t page = address >> quick->page_shift, line = address >> path->grain;
-    struct sim_slot *slot = &quick->pages[sim_slot_of(page, SIM_PAGE_BITS)];
+    uint64_t at = sim_slot_of(page, SIM_PAGE_BITS), now = cache_tick(quick->clock);
+    struct sim_way *way = quick->pages[at];
     uint32_t end = 0;
-    if (slot->key == page)
-        *slot->stamp = now;
-    else
-        end = translate_simply(sim, path, slot, page, address, now) * END_TLB;
-    struct cache_head *head = cache_head(lines, level_set(level, address, physical));
-    uint32_t way = cache_way_in(lines, head, line);
-    slot = slot_of_line(quick, line);
-    slot->key = line;
-    if (way != CACHE_NO_WAY) {
-        slot->stamp = &head->keys[lines->ways + way];
+    if (way->key != page) {
+        end = translate_simply(path, at, page, address, &way) * END_TLB;
+        quick->pages[at] = way;
+    }
+    way->stamp = now;
+    struct sim_way *ways =
+        cache_near(cache_head(&level->lines, level_set(level, address, physical)));
+    uint32_t number = cache_way_near(ways, level->lines.ways, line);
+    if (number != CACHE_NO_WAY) {
+        way = ways + number;
     } else {
         end += bring_simply(sim, path, second, address, physical);
-        uint64_t gone = cache_enter(lines, head, line, &slot->stamp);
-        if (gone != CACHE_NONE) {
-            sim->counts.evictions[level->id]++;
-            sim->victim = gone << path->grain;
-            forget(slot_of_line(quick, gone), gone);
-        }
+        way = enter(sim, path, ways, line);
     }
-    *slot->stamp = now;
+    way->stamp = now;
+    *slot_of_line(quick, line) = way;
     return end;
 }
 
@@ -419,11 +405,11 @@ HOT uint32_t access_simply(struct sim *sim, const struct path *path, uint64_t ad
 HOT bool quick_huge(struct sim_quick *quick, uint64_t address)
 {
     uint64_t line = address >> quick->line_shift, page = address >> quick->huge_shift;
-    const struct sim_slot *line_slot = slot_of_line(quick, line);
-    const struct sim_slot *page_slot = &quick->huge[sim_slot_of(page, SIM_HUGE_BITS)];
-    if (line_slot->key != line || page_slot->key != (page | quick->huge_mark))
+    struct sim_way *line_way = *slot_of_line(quick, line);
+    struct sim_way *page_way = quick->huge[sim_slot_of(page, SIM_HUGE_BITS)];
+    if (line_way->key != line || page_way->key != (page | quick->huge_mark))
         return false;
-    sim_quick_visit(quick, line_slot, page_slot, address);
+    sim_quick_visit(quick, line_way, page_way, address);
     return true;
 }
 

@@ -50,8 +50,8 @@ static int init_room(struct cache *cache, double occupied,
 static int init_small(struct cache *cache, const struct allocator *allocator)
 {
     const uint64_t size = sizeof *cache->heads;
-    uint64_t words = cache->touch == TOUCH_STAMP ? 2 : 1; /* a key, and a stamp */
-    uint64_t keys = cache->ways * words * sizeof *cache->heads->keys;
+    uint64_t way = cache->near ? sizeof(struct sim_way) : sizeof *cache->heads->keys;
+    uint64_t keys = cache->ways * way;
     cache->stride = size + (keys + size - 1) / size * size;
     cache->heads = cache_allocate(allocator, cache->sets, (size_t)cache->stride);
     return cache->heads ? 0 : -1;
@@ -109,6 +109,7 @@ int cache_init(struct cache *cache, const struct cache_shape *shape,
         .ways = shape->ways,
         .every = large ? 0 : (UINT32_C(1) << shape->ways) - 1,
         .large = large,
+        .near = shape->near,
         .policy = policy,
         .plain = !policy->victim && !large && !(shape->occupied > 0) && !shape->near,
         .oldest = (uint8_t)(4 * (shape->ways - 1)),
@@ -135,12 +136,14 @@ void cache_release(struct cache *cache, const struct allocator *allocator)
 
 /* Ways that hold nothing have the oldest stamp there is. Ways that are not there have the
  * newest. */
-static void clear_stamps(struct cache *cache, uint64_t set)
+static void clear_near(struct cache *cache, uint64_t set)
 {
-    uint64_t *stamps = cache_stamps(cache, set);
+    struct sim_way *at = cache_ways(cache, set);
     uint32_t room = cache_room(cache, set);
-    for (uint32_t way = cache->ways; way-- > 0;)
-        stamps[way] = way < room || cache->policy->tree ? 0 : UINT64_MAX;
+    for (uint32_t way = 0; way < cache->ways; way++) {
+        uint64_t stamp = way < room || cache->policy->tree ? 0 : UINT64_MAX;
+        at[way] = (struct sim_way){CACHE_NONE, stamp};
+    }
 }
 
 static void clear_small(struct cache *cache)
@@ -148,10 +151,10 @@ static void clear_small(struct cache *cache)
     for (uint64_t set = 0; set < cache->sets; set++) {
         struct cache_head *head = cache_head(cache, set);
         *head = (struct cache_head){.order = order_initial(cache_room(cache, set))};
-        for (uint32_t way = 0; way < cache->ways; way++)
+        if (cache->near)
+            clear_near(cache, set);
+        for (uint32_t way = 0; way < cache->ways && !cache->near; way++)
             head->keys[way] = CACHE_NONE;
-        if (cache->touch == TOUCH_STAMP)
-            clear_stamps(cache, set);
     }
 }
 
@@ -163,22 +166,16 @@ void cache_clear(struct cache *cache)
         clear_small(cache);
 }
 
-void cache_watch(struct cache *cache, struct sim_slot *slots, uint32_t bits)
-{
-    cache->watchers[cache->nwatchers++] = (struct cache_watcher){slots, bits};
-}
-
 void cache_seed(struct cache *cache, uint64_t seed)
 {
     cache->rng.state = seed;
 }
 
 /* Ways that hold nothing are the oldest of a small set. */
-static uint32_t way_to_fill(struct cache *cache, uint64_t set,
-                            const struct cache_head *head)
+static uint32_t way_to_fill(struct cache *cache, uint64_t set, struct cache_head *head)
 {
     uint32_t way = order_oldest(head->order, cache_room(cache, set));
-    if (cache->policy->victim && head->keys[way] != CACHE_NONE)
+    if (cache->policy->victim && *cache_key_in(cache, head, way) != CACHE_NONE)
         way = cache->policy->victim(cache, set);
     return way;
 }
@@ -187,13 +184,13 @@ static uint64_t fill_small(struct cache *cache, uint64_t set, uint64_t key)
 {
     struct cache_head *head = cache_head(cache, set);
     uint32_t way = way_to_fill(cache, set, head);
-    uint64_t gone = head->keys[way];
-    head->keys[way] = key;
+    uint64_t *at = cache_key_in(cache, head, way), gone = *at;
+    *at = key;
     head->marks[way] = cache_mark(key);
     head->order = order_promote(head->order, way);
     cache->filled = way;
     if (cache->touch == TOUCH_STAMP)
-        head->keys[cache->ways + way] = ++*cache->clock;
+        cache_near(head)[way].stamp = cache_tick(cache->clock);
     else if (cache->touch == TOUCH_TREE)
         cache_turn(cache, &head->tree, way);
     return gone;
@@ -203,24 +200,20 @@ uint64_t cache_fill_otherwise(struct cache *cache, uint64_t set, uint64_t key)
 {
     if (cache->stamped)
         return cache_fill_stamped(cache, set, key);
-    uint64_t gone =
-        cache->large ? large_fill(cache, set, key) : fill_small(cache, set, key);
-    cache_forget(cache, gone);
-    return gone;
+    return cache->large ? large_fill(cache, set, key) : fill_small(cache, set, key);
 }
 
 static void vacate_small(struct cache *cache, uint64_t set, uint32_t way)
 {
     struct cache_head *head = cache_head(cache, set);
-    head->keys[way] = CACHE_NONE;
+    *cache_key_in(cache, head, way) = CACHE_NONE;
     head->order = order_demote(head->order, way, cache_room(cache, set));
     if (cache->stamped)
-        head->keys[cache->ways + way] = 0;
+        cache_near(head)[way].stamp = 0;
 }
 
 void cache_vacate(struct cache *cache, uint64_t set, uint32_t way)
 {
-    cache_forget(cache, cache_key(cache, set, way));
     if (cache->large)
         large_vacate(cache, set, way);
     else

@@ -16,8 +16,9 @@
  * PLRU: the logarithm of the ways, to find a victim).
  *
  * An array that is `near` is the first that some accesses ask (quick.h). There, and in
- * large sets, the order of visits is kept as stamps behind the keys, so that a hit is one
- * store to a known place, and tables that know of a key are told when it goes.
+ * large sets, a key has a stamp beside it, which says when it was visited, so that a hit is
+ * one store to a known place. Small near sets have no marks: they are mostly searched in
+ * vain, and to look at all keys takes no longer than to keep marks.
  *
  * Memory: 10 bytes a key for sets of 16 ways, 12 for 8, 16 for 4; 8 more where it is near;
  * 36 to 45 for large ones. */
@@ -51,13 +52,6 @@ struct cache_list {
  * nothing. */
 enum cache_touch { TOUCH_ORDER, TOUCH_STAMP, TOUCH_TREE, TOUCH_NOTHING };
 
-/* A table of 2^bits slots that has to be told when a key goes. */
-enum { CACHE_WATCHERS = 6 };
-struct cache_watcher {
-    struct sim_slot *slots;
-    uint32_t bits;
-};
-
 /* Sixteen marks, and what compares them at once. */
 typedef uint8_t cache_marks __attribute__((vector_size(ORDER_MAX)));
 
@@ -82,7 +76,7 @@ struct cache {
     uint64_t inverse;         /* 2^64 / modulo */
     uint32_t ways;
     uint32_t every; /* a bit for each way of a small set */
-    bool large;
+    bool large, near;
     bool plain;      /* small, the oldest way goes, none are occupied, and not near */
     bool stamped;    /* small, and the oldest stamp goes */
     uint8_t touch;   /* enum cache_touch */
@@ -90,9 +84,6 @@ struct cache {
     uint32_t filled; /* the way that was filled last, unless plain */
     uint64_t *clock; /* the last stamp; `ticks` where it has none in common with others */
     uint64_t ticks;
-    uint64_t nowhere; /* for visits that mean nothing */
-    uint32_t nwatchers;
-    struct cache_watcher watchers[CACHE_WATCHERS];
     uint64_t sets;
     const struct policy *policy;
     uint32_t *room;                /* ways not occupied, by set; NULL: all are free */
@@ -100,12 +91,13 @@ struct cache {
     uint32_t leaves;               /* of a tree, a power of two */
     struct rng rng;
     /* Large sets: */
-    uint32_t bucket_shift;    /* 64 - log2 of the number of buckets */
-    uint64_t *keys;           /* by node */
-    uint32_t *buckets;        /* the first node */
-    uint32_t *chains;         /* by node: the next of the same bucket */
-    uint64_t *stamps;         /* by node */
-    uint32_t *ages;           /* by set, ways from the oldest to the newest */
+    uint32_t bucket_shift; /* 64 - log2 of the number of buckets */
+    struct sim_way *nodes;
+    struct sim_way *times; /* by node, stamps in order of age: nodes, but under FIFO others,
+                              because visits (quick.h) do not count there */
+    uint32_t *buckets;     /* the first node */
+    uint32_t *chains;      /* by node: the next of the same bucket */
+    uint32_t *ages;        /* by set, ways from the oldest to the newest */
     struct cache_list *lists; /* by set */
     uint32_t *spares;         /* by node: a stack a set of ways that hold nothing */
 };
@@ -131,11 +123,8 @@ void cache_release(struct cache *cache, const struct allocator *allocator);
 void *cache_allocate(const struct allocator *allocator, uint64_t count, size_t size);
 void cache_free(const struct allocator *allocator, void *block);
 
-/* Empties the array. Tables that watch it are emptied by who keeps them. */
+/* Empties the array. */
 void cache_clear(struct cache *cache);
-
-/* Has a table told when keys go; the array must be near. */
-void cache_watch(struct cache *cache, struct sim_slot *slots, uint32_t bits);
 
 /* Fixes every random choice from here on. */
 void cache_seed(struct cache *cache, uint64_t seed);
@@ -204,7 +193,36 @@ CACHE_HOT uint32_t cache_fits(cache_marks marks, uint8_t mark)
 #endif
 }
 
-/* The way of a small set that holds a key, or CACHE_NO_WAY. */
+/* The next stamp. */
+CACHE_HOT uint64_t cache_tick(uint64_t *clock)
+{
+    return *clock += SIM_QUICK_TICK;
+}
+
+/* The ways of a small near set. */
+CACHE_HOT struct sim_way *cache_near(struct cache_head *head)
+{
+    return (struct sim_way *)head->keys;
+}
+
+CACHE_HOT uint32_t cache_look_at(const struct sim_way *at, uint32_t ways, uint64_t key)
+{
+#pragma GCC unroll 8
+    for (uint32_t way = 0; way < ways; way++)
+        if (at[way].key == key)
+            return way;
+    return CACHE_NO_WAY;
+}
+
+/* The way of a small near set that holds a key, or CACHE_NO_WAY. */
+CACHE_HOT uint32_t cache_way_near(const struct sim_way *at, uint32_t ways, uint64_t key)
+{
+    return ways == 8   ? cache_look_at(at, 8, key)
+           : ways == 4 ? cache_look_at(at, 4, key)
+                       : cache_look_at(at, ways, key);
+}
+
+/* The same of another small set. */
 CACHE_HOT uint32_t cache_way_in(const struct cache *cache, const struct cache_head *head,
                                 uint64_t key)
 {
@@ -219,7 +237,9 @@ CACHE_HOT uint32_t cache_way_in(const struct cache *cache, const struct cache_he
 
 CACHE_HOT uint32_t cache_find_small(const struct cache *cache, uint64_t set, uint64_t key)
 {
-    return cache_way_in(cache, cache_head(cache, set), key);
+    struct cache_head *head = cache_head(cache, set);
+    return cache->near ? cache_way_near(cache_near(head), cache->ways, key)
+                       : cache_way_in(cache, head, key);
 }
 
 /* As cache_find(), of a large set. */
@@ -232,23 +252,24 @@ CACHE_HOT uint32_t cache_find(const struct cache *cache, uint64_t set, uint64_t 
                         : cache_find_small(cache, set, key);
 }
 
-/* The stamps of a set, where it has some. */
-CACHE_HOT uint64_t *cache_stamps(const struct cache *cache, uint64_t set)
+/* The ways of a set that is large or near. */
+CACHE_HOT struct sim_way *cache_ways(const struct cache *cache, uint64_t set)
 {
-    return cache->large ? cache->stamps + set * cache->ways
-                        : cache_head(cache, set)->keys + cache->ways;
+    return cache->large ? cache->nodes + set * cache->ways
+                        : cache_near(cache_head(cache, set));
 }
 
-/* Where to note a visit of a way of a near array. */
-CACHE_HOT uint64_t *cache_stamp(struct cache *cache, uint64_t set, uint32_t way)
+/* Where the key of a way of a small set is. */
+CACHE_HOT uint64_t *cache_key_in(const struct cache *cache, struct cache_head *head,
+                                 uint32_t way)
 {
-    return cache->touch == TOUCH_STAMP ? cache_stamps(cache, set) + way : &cache->nowhere;
+    return cache->near ? &cache_near(head)[way].key : &head->keys[way];
 }
 
 CACHE_HOT uint64_t cache_key(const struct cache *cache, uint64_t set, uint32_t way)
 {
-    return (cache->large ? cache->keys + set * cache->ways
-                         : cache_head(cache, set)->keys)[way];
+    return cache->large ? cache->nodes[set * cache->ways + way].key
+                        : *cache_key_in(cache, cache_head(cache, set), way);
 }
 
 /* Turns a tree away from a way. */
@@ -269,7 +290,7 @@ CACHE_HOT void cache_touch(struct cache *cache, uint64_t set, uint32_t way)
     if (cache->touch == TOUCH_ORDER)
         cache_promote(cache_head(cache, set), way);
     else if (cache->touch == TOUCH_STAMP)
-        cache_stamps(cache, set)[way] = ++*cache->clock;
+        cache_ways(cache, set)[way].stamp = cache_tick(cache->clock);
     else if (cache->touch == TOUCH_TREE)
         cache_turn(cache, &cache_head(cache, set)->tree, way);
 }
@@ -313,55 +334,32 @@ CACHE_HOT uint64_t cache_older(uint64_t one, uint64_t other)
 }
 
 /* The way with the oldest stamp. Stamp and way are compared as one number, without a
- * branch, because that is random; two chains, because each step waits for the last. */
-CACHE_HOT uint32_t cache_oldest(const uint64_t *stamps, uint32_t ways)
+ * branch, because that is random. */
+CACHE_HOT uint32_t cache_oldest(const struct sim_way *at, uint32_t ways)
 {
-    uint64_t even = stamps[0] << 4, odd = UINT64_MAX;
+    uint64_t oldest = at[0].stamp;
 #pragma GCC unroll 8
-    for (uint32_t way = 1; way + 1 < ways; way += 2) {
-        odd = cache_older(odd, stamps[way] << 4 | way);
-        even = cache_older(even, stamps[way + 1] << 4 | (way + 1));
-    }
-    if (ways % 2 == 0)
-        odd = cache_older(odd, stamps[ways - 1] << 4 | (ways - 1));
-    return (uint32_t)cache_older(even, odd) & 15;
+    for (uint32_t way = 1; way < ways; way++)
+        oldest = cache_older(oldest, at[way].stamp | way);
+    return (uint32_t)oldest % SIM_QUICK_TICK;
 }
 
-/* Puts a key into a set of a stamped array instead of the oldest, which it returns. The
- * caller writes the stamp and tells the tables. */
-CACHE_HOT uint64_t cache_enter(const struct cache *cache, struct cache_head *head,
-                               uint64_t key, uint64_t **stamp)
+/* The way to fill of a set of a stamped array. */
+CACHE_HOT struct sim_way *cache_victim_near(struct sim_way *at, uint32_t ways)
 {
-    uint64_t *stamps = head->keys + cache->ways;
-    uint32_t way = cache->ways == 8   ? cache_oldest(stamps, 8)
-                   : cache->ways == 4 ? cache_oldest(stamps, 4)
-                                      : cache_oldest(stamps, cache->ways);
-    uint64_t gone = head->keys[way];
-    head->keys[way] = key;
-    head->marks[way] = cache_mark(key);
-    *stamp = &stamps[way];
-    return gone;
-}
-
-/* Tells the tables that a key has gone. */
-CACHE_HOT void cache_forget(const struct cache *cache, uint64_t key)
-{
-    for (uint32_t i = 0; i < cache->nwatchers; i++) {
-        const struct cache_watcher *watcher = &cache->watchers[i];
-        struct sim_slot *slot = &watcher->slots[sim_slot_of(key, watcher->bits)];
-        if (slot->key == key)
-            slot->key = CACHE_NONE;
-    }
+    return at + (ways == 8   ? cache_oldest(at, 8)
+                 : ways == 4 ? cache_oldest(at, 4)
+                             : cache_oldest(at, ways));
 }
 
 /* As cache_fill(), of a stamped array: the way is `filled`. */
 CACHE_HOT uint64_t cache_fill_stamped(struct cache *cache, uint64_t set, uint64_t key)
 {
-    struct cache_head *head = cache_head(cache, set);
-    uint64_t *stamp, gone = cache_enter(cache, head, key, &stamp);
-    *stamp = ++*cache->clock;
-    cache->filled = (uint32_t)(stamp - head->keys) - cache->ways;
-    cache_forget(cache, gone);
+    struct sim_way *at = cache_near(cache_head(cache, set));
+    struct sim_way *way = cache_victim_near(at, cache->ways);
+    uint64_t gone = way->key;
+    *way = (struct sim_way){key, cache_tick(cache->clock)};
+    cache->filled = (uint32_t)(way - at);
     return gone;
 }
 

@@ -84,7 +84,6 @@ struct sim {
     struct level caches[STRATA_MAX_CACHES];
     struct cache tlbs[STRATA_MAX_TLBS]; /* of pages */
     struct sim_quick quick[PATHS];
-    uint64_t nowhere; /* for visits of pages where there is no TLB */
     struct allocator allocator;
 };
 

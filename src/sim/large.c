@@ -11,15 +11,17 @@ int large_init(struct cache *cache, const struct allocator *allocator)
     cache->bucket_shift = 64 - 5;
     while (UINT64_C(1) << (64 - cache->bucket_shift) < 2 * nodes) /* short chains */
         cache->bucket_shift--;
-    cache->keys = cache_allocate(allocator, nodes, sizeof *cache->keys);
+    cache->nodes = cache_allocate(allocator, nodes, sizeof *cache->nodes);
+    cache->times = cache->nodes;
+    if (cache->touch == TOUCH_NOTHING)
+        cache->times = cache_allocate(allocator, nodes, sizeof *cache->times);
     cache->chains = cache_allocate(allocator, nodes, sizeof *cache->chains);
-    cache->stamps = cache_allocate(allocator, nodes, sizeof *cache->stamps);
     cache->ages = cache_allocate(allocator, nodes, sizeof *cache->ages);
     cache->spares = cache_allocate(allocator, nodes, sizeof *cache->spares);
     cache->lists = cache_allocate(allocator, cache->sets, sizeof *cache->lists);
     cache->buckets = cache_allocate(allocator, UINT64_C(1) << (64 - cache->bucket_shift),
                                     sizeof *cache->buckets);
-    return cache->keys && cache->chains && cache->stamps && cache->ages && cache->spares &&
+    return cache->nodes && cache->times && cache->chains && cache->ages && cache->spares &&
                    cache->lists && cache->buckets
                ? 0
                : -1;
@@ -27,9 +29,10 @@ int large_init(struct cache *cache, const struct allocator *allocator)
 
 void large_release(struct cache *cache, const struct allocator *allocator)
 {
-    cache_free(allocator, cache->keys);
+    if (cache->times != cache->nodes)
+        cache_free(allocator, cache->times);
+    cache_free(allocator, cache->nodes);
     cache_free(allocator, cache->chains);
-    cache_free(allocator, cache->stamps);
     cache_free(allocator, cache->ages);
     cache_free(allocator, cache->spares);
     cache_free(allocator, cache->lists);
@@ -40,10 +43,8 @@ void large_clear(struct cache *cache)
 {
     for (uint64_t i = 0; i >> (64 - cache->bucket_shift) == 0; i++)
         cache->buckets[i] = CACHE_NO_NODE;
-    for (uint64_t node = 0; node < cache->sets * cache->ways; node++) {
-        cache->keys[node] = CACHE_NONE;
-        cache->stamps[node] = 0;
-    }
+    for (uint64_t node = 0; node < cache->sets * cache->ways; node++)
+        cache->nodes[node] = cache->times[node] = (struct sim_way){CACHE_NONE, 0};
     for (uint64_t set = 0; set < cache->sets; set++) {
         uint32_t room = cache_room(cache, set);
         cache->lists[set] = (struct cache_list){.next = room, .spare = room};
@@ -61,7 +62,7 @@ static uint32_t *bucket_of(const struct cache *cache, uint64_t key)
 
 static void chain_remove(struct cache *cache, uint32_t node)
 {
-    uint32_t *link = bucket_of(cache, cache->keys[node]);
+    uint32_t *link = bucket_of(cache, cache->nodes[node].key);
     while (*link != node)
         link = &cache->chains[*link];
     *link = cache->chains[node];
@@ -69,7 +70,7 @@ static void chain_remove(struct cache *cache, uint32_t node)
 
 static void chain_insert(struct cache *cache, uint32_t node)
 {
-    uint32_t *bucket = bucket_of(cache, cache->keys[node]);
+    uint32_t *bucket = bucket_of(cache, cache->nodes[node].key);
     cache->chains[node] = *bucket;
     *bucket = node;
 }
@@ -77,20 +78,20 @@ static void chain_insert(struct cache *cache, uint32_t node)
 uint32_t cache_find_large(const struct cache *cache, uint64_t set, uint64_t key)
 {
     uint32_t node = *bucket_of(cache, key);
-    while (node != CACHE_NO_NODE && cache->keys[node] != key)
+    while (node != CACHE_NO_NODE && cache->nodes[node].key != key)
         node = cache->chains[node];
     return node == CACHE_NO_NODE ? CACHE_NO_WAY : node - (uint32_t)set * cache->ways;
 }
 
 /* Sorts ways by stamp, by Shell's method: short, in place, and needs no luck. */
-static void sort_by_age(uint32_t *ways, uint32_t n, const uint64_t *stamps)
+static void sort_by_age(uint32_t *ways, uint32_t n, const struct sim_way *of)
 {
     static const uint32_t gaps[] = {3905, 1750, 701, 301, 132, 57, 23, 10, 4, 1};
     for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++)
         for (uint32_t i = gaps[g]; i < n; i++) {
             uint32_t way = ways[i], at = i;
-            uint64_t stamp = stamps[way];
-            for (; at >= gaps[g] && stamps[ways[at - gaps[g]]] > stamp; at -= gaps[g])
+            uint64_t stamp = of[way].stamp;
+            for (; at >= gaps[g] && of[ways[at - gaps[g]]].stamp > stamp; at -= gaps[g])
                 ways[at] = ways[at - gaps[g]];
             ways[at] = way;
         }
@@ -103,21 +104,21 @@ static void list_by_age(struct cache *cache, uint64_t set)
 {
     uint32_t *ages = cache->ages + set * cache->ways, n = cache_room(cache, set), kept = n;
     uint32_t *moved = cache->spares + set * cache->ways, nmoved = 0;
-    const uint64_t *stamps = cache->stamps + set * cache->ways;
+    const struct sim_way *at = cache->times + set * cache->ways;
     uint64_t before = UINT64_MAX;
     for (uint32_t i = n; i-- > 0;) {
         uint32_t way = ages[i];
-        if (stamps[way] < before) {
-            before = stamps[way];
+        if (at[way].stamp < before) {
+            before = at[way].stamp;
             ages[--kept] = way;
         } else {
             moved[nmoved++] = way;
         }
     }
-    sort_by_age(moved, nmoved, stamps);
-    for (uint32_t at = 0, i = 0; i < nmoved; at++) {
-        bool first = kept == n || stamps[moved[i]] < stamps[ages[kept]];
-        ages[at] = first ? moved[i++] : ages[kept++];
+    sort_by_age(moved, nmoved, at);
+    for (uint32_t to = 0, i = 0; i < nmoved; to++) {
+        bool first = kept == n || at[moved[i]].stamp < at[ages[kept]].stamp;
+        ages[to] = first ? moved[i++] : ages[kept++];
     }
 }
 
@@ -126,9 +127,9 @@ static uint32_t oldest_way(struct cache *cache, uint64_t set)
 {
     struct cache_list *list = &cache->lists[set];
     const uint32_t *ages = cache->ages + set * cache->ways;
-    const uint64_t *stamps = cache->stamps + set * cache->ways;
+    const struct sim_way *at = cache->times + set * cache->ways;
     uint32_t room = cache_room(cache, set);
-    while (list->next < room && stamps[ages[list->next]] > list->made)
+    while (list->next < room && at[ages[list->next]].stamp > list->made)
         list->next++;
     if (list->next == room) {
         list_by_age(cache, set);
@@ -151,12 +152,12 @@ uint64_t large_fill(struct cache *cache, uint64_t set, uint64_t key)
 {
     uint32_t way = way_to_fill(cache, set);
     uint32_t node = (uint32_t)set * cache->ways + way;
-    uint64_t gone = cache->keys[node];
+    uint64_t gone = cache->nodes[node].key;
     if (gone != CACHE_NONE)
         chain_remove(cache, node);
-    cache->keys[node] = key;
+    cache->nodes[node].key = key;
     chain_insert(cache, node);
-    cache->stamps[node] = ++*cache->clock;
+    cache->times[node].stamp = cache_tick(cache->clock);
     cache->filled = way;
     return gone;
 }
@@ -166,6 +167,6 @@ void large_vacate(struct cache *cache, uint64_t set, uint32_t way)
 {
     uint32_t node = (uint32_t)set * cache->ways + way;
     chain_remove(cache, node);
-    cache->keys[node] = CACHE_NONE;
+    cache->nodes[node].key = CACHE_NONE;
     cache->spares[set * cache->ways + cache->lists[set].spare++] = way;
 }

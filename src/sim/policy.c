@@ -11,13 +11,13 @@
 #include "cache.h"
 
 /* Whether the left one of two neighbouring groups of ways has the newest stamp. */
-static bool left_is_newer(const uint64_t *stamps, uint32_t half, uint32_t room)
+static bool left_is_newer(const struct sim_way *at, uint32_t half, uint32_t room)
 {
     uint64_t left = 0, right = 0;
     for (uint32_t i = 0; i < half; i++)
-        left = stamps[i] > left ? stamps[i] : left;
+        left = at[i].stamp > left ? at[i].stamp : left;
     for (uint32_t i = half; i < 2 * half && i < room; i++)
-        right = stamps[i] > right ? stamps[i] : right;
+        right = at[i].stamp > right ? at[i].stamp : right;
     return left > right;
 }
 
@@ -26,14 +26,14 @@ static bool left_is_newer(const uint64_t *stamps, uint32_t half, uint32_t room)
 static uint32_t tree_victim(struct cache *cache, uint64_t set)
 {
     bool stamped = cache->touch == TOUCH_STAMP;
-    const uint64_t *stamps = stamped ? cache_stamps(cache, set) : NULL;
+    const struct sim_way *at = stamped ? cache_ways(cache, set) : NULL;
     uint64_t tree = stamped ? 0 : cache_head(cache, set)->tree;
     uint32_t room = cache_room(cache, set), node = 1, first = 0;
     for (uint32_t half = cache->leaves >> 1; half; half >>= 1) {
         uint32_t right = first + half < room;
         if (right)
-            right = stamped ? left_is_newer(stamps + first, half, room - first)
-                            : tree >> node & 1;
+            right =
+                stamped ? left_is_newer(at + first, half, room - first) : tree >> node & 1;
         node = 2 * node + right;
         first += right * half;
     }

@@ -17,39 +17,40 @@
  * who calls it knows how many accesses there were, and takes off those that went to
  * sim_access().
  *
- * Two tables say what is near. A slot has a key and where to note a visit:
- * - lines[(n + (n >> 12)) % 4096].key == n: line number n (address >> line_shift) is in the
- *   first cache of this path;
- * - pages[(n + (n >> 10)) % 1024].key == n: page number n (address >> page_shift) is a base
- *   page and in the first TLB, or there is no TLB.
- * (The sum keeps arrays apart that are a power of two away from each other.)
- * A slot of something that leaves the array is emptied at that moment, whatever the
- * reason (eviction, inclusion, a prefetch, a flush, huge pages); a key that no number has
- * marks it. A line or page that is there need not be in the table: sim_access() then finds
- * it and puts it in. Tables stay where they are as long as the simulated machine does.
+ * Two tables say where something near was last seen. A slot leads to a way of an array,
+ * which has its key and the stamp of its last visit:
+ * - lines[slot of n]->key == n: line number n (address >> line_shift) is in the first cache
+ *   of this path;
+ * - pages[slot of n]->key == n: page number n (address >> page_shift) is a base page and in
+ *   the first TLB, or there is no TLB.
+ * (The slot of n is n + n / 2^(bits / 2) + n / 2^bits, modulo 2^bits: that keeps arrays
+ * apart that are a power of two away from each other.)
+ * What leaves the array, whatever the reason (eviction, inclusion, a prefetch, a flush,
+ * huge pages), has its key there no more, so no table has to be told. A line or page that
+ * is there need not be found by the table: sim_access() then finds it and puts it in.
+ * Tables and ways stay where they are as long as the simulated machine does.
  *
  * The order in which ways were visited is known by stamps, not by a list: a visit writes
  * the next value of one clock to the way's own stamp, and whatever wants a victim looks
  * for the oldest stamp (LRU) or follows them down the tree (PLRU: a node leads away from
  * the half with the newest). Under FIFO and random, and for pages without a TLB, a visit
- * means nothing, and the pointer leads to a word that nobody reads. So no access needs
- * a branch by policy.
+ * means nothing, and nobody reads the stamp. So no access needs a branch by policy. The
+ * clock goes in steps of 16, which leaves room for the number of a way.
  *
  * Where the first cache has a prefetcher that learns from hits, trails is its memory: by
  * page number % SIM_QUICK_TRAILS, the last line visited and the other line that was
  * visited last before it. Else it is NULL.
  *
- * To write code for it, do the same with constants. The index comes from the first byte
- * and the comparison from the last one, so an access that straddles finds a foreign key:
+ * To write code for it, do the same with constants:
  *
  *     line = address >> line_shift
  *     number = address >> page_shift
- *     slot = lines + ((line + (line >> 12)) & 4095) * 16
- *     page = pages + ((number + (number >> 10)) & 1023) * 16
- *     hit  = (load(slot) == (address + size - 1) >> line_shift)
- *            & (load(page) == number)
- *     if hit:  now = load(clock) + 1;  store(clock, now)
- *              store(load(slot + 8), now);  store(load(page + 8), now)
+ *     way  = load(lines + ((line * 0x104100 & 0xffffffff) >> 20) * 8)
+ *     page = load(pages + ((number * 0x421000 & 0xffffffff) >> 22) * 8)
+ *     hit  = (load(way) == line) & (load(page) == number)
+ *            & ((address + size - 1) >> line_shift == line)
+ *     if hit:  now = load(clock) + 16;  store(clock, now)
+ *              store(way + 8, now);  store(page + 8, now)
  *     and where trails is not NULL:
  *              trail = trails + (number & 63) * 16
  *              last = load(trail)
@@ -72,15 +73,17 @@ enum {
     SIM_QUICK_LINES = 1 << SIM_LINE_BITS,
     SIM_QUICK_PAGES = 1 << SIM_PAGE_BITS,
     SIM_QUICK_HUGE = 1 << SIM_HUGE_BITS,
-    SIM_QUICK_TRAILS = 64
+    SIM_QUICK_TRAILS = 64,
+    SIM_QUICK_TICK = 16
 };
 
-#define SIM_QUICK_NONE    UINT64_MAX          /* the key of an empty slot */
+#define SIM_QUICK_NONE    UINT64_MAX          /* no key */
 #define SIM_QUICK_NOWHERE (UINT64_C(1) << 63) /* far from every line number */
 
-struct sim_slot {
-    uint64_t key;
-    uint64_t *stamp; /* never NULL once there was a key */
+/* A way of an array that is near. */
+struct sim_way {
+    uint64_t key;   /* SIM_QUICK_NONE: it holds nothing */
+    uint64_t stamp; /* of its last visit */
 };
 
 struct sim_trail {
@@ -88,7 +91,7 @@ struct sim_trail {
 };
 
 struct sim_quick {
-    struct sim_slot lines[SIM_QUICK_LINES], pages[SIM_QUICK_PAGES];
+    struct sim_way *lines[SIM_QUICK_LINES], *pages[SIM_QUICK_PAGES];
     uint64_t *clock;          /* the stamp of the last visit */
     struct sim_trail *trails; /* NULL: nothing learns from hits */
     uint32_t line_shift, page_shift;
@@ -97,7 +100,10 @@ struct sim_quick {
      * uses it; sim_quick() does not, because their hits count otherwise. */
     uint32_t huge_shift;
     uint64_t huge_mark;
-    struct sim_slot huge[SIM_QUICK_HUGE];
+    struct sim_way *huge[SIM_QUICK_HUGE];
+    struct sim_way nothing; /* where slots lead that lead nowhere */
+    /* Where there is no TLB, the ways that pages are in. */
+    struct sim_way without[SIM_QUICK_PAGES], huge_without[SIM_QUICK_HUGE];
 };
 
 /* The tables for accesses of a kind; some kinds share theirs. They live as long as the
@@ -114,7 +120,10 @@ void sim_add_hits(struct sim *sim, enum sim_op op, enum strata_types type, uint6
 /* Where a key is in a table of 2^bits slots. Neighbours are never in the same one. */
 static inline uint64_t sim_slot_of(uint64_t key, uint32_t bits)
 {
-    return (key + (key >> bits)) & ((UINT64_C(1) << bits) - 1);
+    uint32_t above = 32 - bits; /* what is above them is lost in the product */
+    uint32_t times = UINT32_C(1) << above | UINT32_C(1) << (above - bits / 2) |
+                     UINT32_C(1) << (above - bits);
+    return (uint32_t)key * times >> above;
 }
 
 /* Notes a visit of a line. Without a branch: whether the line is another one than last
@@ -127,16 +136,16 @@ static inline void sim_trail_visit(struct sim_trail *trails, uint64_t page, uint
     trail->line = line;
 }
 
-/* Notes a visit in both slots. */
-static inline void sim_quick_visit(struct sim_quick *quick, const struct sim_slot *line,
-                                   const struct sim_slot *page, uint64_t address)
+/* Notes a visit of both ways. */
+static inline void sim_quick_visit(struct sim_quick *quick, struct sim_way *line,
+                                   struct sim_way *page, uint64_t address)
 {
-    uint64_t *of_line = line->stamp, *of_page = page->stamp, now = *quick->clock + 1;
+    uint64_t now = *quick->clock + SIM_QUICK_TICK;
     struct sim_trail *trails = quick->trails;
     uint32_t line_shift = quick->line_shift, page_shift = quick->page_shift;
     *quick->clock = now;
-    *of_line = now;
-    *of_page = now;
+    line->stamp = now;
+    page->stamp = now;
     if (trails)
         sim_trail_visit(trails, address >> page_shift, address >> line_shift);
 }
@@ -148,11 +157,11 @@ static inline bool sim_quick(struct sim_quick *quick, uint64_t address, uint32_t
 {
     uint64_t first = address >> quick->line_shift, page = address >> quick->page_shift;
     uint64_t last = (address + size - 1) >> quick->line_shift;
-    const struct sim_slot *line_slot = &quick->lines[sim_slot_of(first, SIM_LINE_BITS)];
-    const struct sim_slot *page_slot = &quick->pages[sim_slot_of(page, SIM_PAGE_BITS)];
-    if (line_slot->key != last || page_slot->key != page)
+    struct sim_way *line_way = quick->lines[sim_slot_of(first, SIM_LINE_BITS)];
+    struct sim_way *page_way = quick->pages[sim_slot_of(page, SIM_PAGE_BITS)];
+    if (line_way->key != first || page_way->key != page || first != last)
         return false;
-    sim_quick_visit(quick, line_slot, page_slot, address);
+    sim_quick_visit(quick, line_way, page_way, address);
     return true;
 }
 

@@ -148,38 +148,37 @@ static void build_results(struct sim *sim, const struct strata_machine *machine,
     }
 }
 
-static void clear_slots(struct sim_slot *slots, uint32_t n)
+static void clear_ways(struct sim_way *ways, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        slots[i].key = CACHE_NONE;
+        ways[i].key = CACHE_NONE;
 }
 
-/* Empties what is known to be near. */
+/* Forgets what was near where there is no TLB; arrays know it themselves. */
 static void clear_quick(struct sim *sim)
 {
     for (uint32_t i = 0; i < PATHS; i++) {
-        clear_slots(sim->quick[i].lines, SIM_QUICK_LINES);
-        clear_slots(sim->quick[i].pages, SIM_QUICK_PAGES);
-        clear_slots(sim->quick[i].huge, SIM_QUICK_HUGE);
+        clear_ways(sim->quick[i].without, SIM_QUICK_PAGES);
+        clear_ways(sim->quick[i].huge_without, SIM_QUICK_HUGE);
     }
 }
 
-/* Whether the oldest goes from an array, and no other path has to know. */
-static bool is_own(const struct cache *cache, const struct sim_quick *quick)
+static void lead_nowhere(struct sim_quick *quick)
 {
-    for (uint32_t i = 0; i < cache->nwatchers; i++) {
-        const struct sim_slot *slots = cache->watchers[i].slots;
-        if (slots != quick->lines && slots != quick->pages && slots != quick->huge)
-            return false;
-    }
-    return cache->stamped;
+    clear_ways(&quick->nothing, 1);
+    for (uint32_t i = 0; i < SIM_QUICK_LINES; i++)
+        quick->lines[i] = &quick->nothing;
+    for (uint32_t i = 0; i < SIM_QUICK_PAGES; i++)
+        quick->pages[i] = &quick->nothing;
+    for (uint32_t i = 0; i < SIM_QUICK_HUGE; i++)
+        quick->huge[i] = &quick->nothing;
 }
 
 /* Whether a miss is followed by fills and nothing else, and only the oldest goes. */
 static bool is_simple(const struct path *path)
 {
-    if (path->n == 0 || path->prefetches || !is_own(&path->level[0]->lines, path->quick) ||
-        (path->routes[0].n && !is_own(path->routes[0].tlb[0], path->quick)))
+    if (path->n == 0 || path->prefetches || !path->level[0]->lines.stamped ||
+        (path->routes[0].n && !path->routes[0].tlb[0]->stamped))
         return false;
     for (uint32_t i = 0; i < path->n; i++)
         if (path->passes[i] || path->level[i]->exclusive ||
@@ -196,6 +195,7 @@ static void build_quick(struct sim *sim, struct path *path)
     if (path->n && path->level[0] == integers->level[0] && path->routes == integers->routes)
         path->quick = &sim->quick[PATH_INT];
     struct sim_quick *quick = path->quick;
+    lead_nowhere(quick);
     quick->clock = &sim->clock;
     quick->line_shift = path->grain;
     quick->page_shift = sim->page_shift;
@@ -204,14 +204,6 @@ static void build_quick(struct sim *sim, struct path *path)
     quick->result = &path->results[0];
     if (path->n && path->level[0]->trains)
         quick->trails = path->level[0]->trails;
-    if (quick != &sim->quick[path - sim->paths])
-        return;
-    if (path->n)
-        cache_watch(&path->level[0]->lines, quick->lines, SIM_LINE_BITS);
-    if (path->routes[0].n)
-        cache_watch(path->routes[0].tlb[0], quick->pages, SIM_PAGE_BITS);
-    if (path->routes[1].n)
-        cache_watch(path->routes[1].tlb[0], quick->huge, SIM_HUGE_BITS);
 }
 
 static void build_path(struct sim *sim, const struct strata_machine *machine, uint32_t id)
@@ -237,6 +229,7 @@ static void build_path(struct sim *sim, const struct strata_machine *machine, ui
         path->passes[i] = path->casts[i] || path->level[i]->inclusive;
     build_results(sim, machine, path);
     build_quick(sim, path);
+    path->simple = is_simple(path);
 }
 
 static bool has_tlb(const struct strata_machine *machine, bool fetch, uint64_t page)
@@ -335,8 +328,6 @@ struct sim *sim_create(const struct strata_machine *machine, uint64_t seed,
         build_route(sim, machine, i / 2, i % 2);
     for (uint32_t i = 0; i < PATHS; i++)
         build_path(sim, machine, i);
-    for (uint32_t i = 0; i < PATHS; i++) /* when all who watch a cache are known */
-        sim->paths[i].simple = is_simple(&sim->paths[i]);
     clear_quick(sim);
     clear_trails(sim);
     for (int type = 0; type < 4; type++) {
