@@ -66,10 +66,12 @@ static __attribute__((noinline)) void place(struct site *site, Addr address,
     site->age = object_age;
 }
 
-void access_count(int which, struct site *site, Addr address, enum access_kind kind,
-                  const struct sim_result *result)
+/* Levels that this kind does not use were not asked. */
+static inline __attribute__((always_inline)) void count(int which, struct site *site,
+                                                        Addr address, enum access_kind kind,
+                                                        const struct sim_result *result)
 {
-    if (site->age != object_age || address - site->from >= site->size)
+    if (__builtin_expect(site->age != object_age || address - site->from >= site->size, 0))
         place(site, address, kind);
     struct raw_cell *cell = site->cells[which];
     if (__builtin_expect(!cell, 0))
@@ -78,39 +80,42 @@ void access_count(int which, struct site *site, Addr address, enum access_kind k
     cell->events++;
     cell->stores += kind == ACCESS_STORE;
     cell->latency += result->cycles;
-    /* Levels that this kind does not use were not asked. */
-    for (uint32_t i = near[kind].level - 1; i + 1 < result->level; i++)
-        cell->misses[i]++;
-    for (uint32_t i = 0; i + 1 < result->tlb; i++)
-        cell->misses[tool.cache_levels + i]++;
+    uint64_t *misses = cell->misses, *tlb_misses = misses + tool.cache_levels;
+    for (uint32_t level = near[kind].level; level < result->level; level++)
+        misses[level - 1]++;
+    for (uint32_t level = 1; level < result->tlb; level++)
+        tlb_misses[level - 1]++;
 }
 
-static __attribute__((noinline)) void event(Addr address, enum access_kind kind,
-                                            struct site *site,
-                                            const struct sim_result *result)
+void access_count(int which, struct site *site, Addr address, enum access_kind kind,
+                  const struct sim_result *result)
 {
-    if (!--until_refresh) {
-        until_refresh = REFRESH;
-        totals_write();
-    }
-    if (pmu_periods)
-        pmu_event(address, site->address, result);
-    if (!tool.collecting)
-        return;
-    if (tool.exact)
-        access_count(EXACT, site, address, kind, result);
-    if (tool.sampling && result->level > tool.raw->event_level)
-        sample_event(site, address, kind, result);
+    count(which, site, address, kind, result);
+}
+
+static __attribute__((noinline)) void refresh(void)
+{
+    until_refresh = REFRESH;
+    totals_write();
 }
 
 static __attribute__((noinline)) void
 access_slowly(Addr address, UWord size, enum access_kind kind, struct site *site)
 {
-    struct sim_result result;
-    sim_access_otherwise(tool.sim, address, (uint32_t)size, kinds[kind].op,
-                         kinds[kind].type, &result);
-    if (result.level > near[kind].level || result.tlb > near[kind].tlb)
-        event(address, kind, site, &result);
+    const struct sim_result *result = sim_access_otherwise(
+        tool.sim, address, (uint32_t)size, kinds[kind].op, kinds[kind].type);
+    if (result->level <= near[kind].level && result->tlb <= near[kind].tlb)
+        return;
+    if (__builtin_expect(!--until_refresh, 0))
+        refresh();
+    if (__builtin_expect(pmu_periods, 0))
+        pmu_event(address, site->address, result);
+    if (!tool.collecting)
+        return;
+    if (tool.exact)
+        count(EXACT, site, address, kind, result);
+    if (tool.sampling && result->level > tool.raw->event_level)
+        sample_event(site, address, kind, result);
 }
 
 static inline __attribute__((always_inline)) void

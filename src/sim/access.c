@@ -433,8 +433,8 @@ static uint32_t worse(const struct path *path, uint32_t end, uint32_t other)
 }
 
 /* An access that ends `more` lines behind its first. */
-COLD void access_lines(struct sim *sim, struct path *path, uint64_t address, uint64_t more,
-                       struct sim_result *result)
+COLD const struct sim_result *access_lines(struct sim *sim, struct path *path,
+                                           uint64_t address, uint64_t more)
 {
     uint64_t first = address >> path->grain;
     uint32_t end = access_line(sim, path, address);
@@ -449,29 +449,31 @@ COLD void access_lines(struct sim *sim, struct path *path, uint64_t address, uin
         end = worse(path, end, next);
     }
     path->ends[end]++;
+    struct sim_result *result = &sim->straddling;
     *result = path->results[end];
     /* the slower part need not be the worst in both */
     sim->counts.cycles += cycles - (uint64_t)result->cycles;
     result->cycles = cycles;
     result->victim = victim;
+    return result;
 }
 
-void sim_access_otherwise(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op,
-                          enum strata_types type, struct sim_result *result)
+const struct sim_result *sim_access_otherwise(struct sim *sim, uint64_t address,
+                                              uint32_t size, enum sim_op op,
+                                              enum strata_types type)
 {
     struct path *path = sim->path[op][type];
     uint64_t first = address >> path->grain, last = (address + size - 1) >> path->grain;
     sim->counts.accesses[op]++;
-    if (first != last) {
+    if (__builtin_expect(first != last, 0)) {
         /* beyond the end of the address space is its beginning */
         uint64_t more = (last - first) & UINT64_MAX >> path->grain;
-        access_lines(sim, path, address, more, result);
-        return;
+        return access_lines(sim, path, address, more);
     }
     uint32_t end = access_line(sim, path, address);
     path->ends[end]++;
-    *result = path->results[end];
-    result->victim = sim->victim;
+    path->results[end].victim = sim->victim;
+    return &path->results[end];
 }
 
 void sim_access(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op,
@@ -479,7 +481,7 @@ void sim_access(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op
 {
     struct sim_quick *quick = sim->path[op][type]->quick;
     if (__builtin_expect(!sim_quick(quick, address, size), 0)) {
-        sim_access_otherwise(sim, address, size, op, type, result);
+        *result = *sim_access_otherwise(sim, address, size, op, type);
         return;
     }
     sim->hits[op][type]++;

@@ -66,7 +66,7 @@ struct path {
     struct level *level[STRATA_MAX_CACHES];
     const struct route *routes;      /* [huge] */
     uint64_t ends[ENDS];             /* how many accesses ended so */
-    struct sim_result results[ENDS]; /* what they return */
+    struct sim_result results[ENDS]; /* what they return; victims are those of the last */
 };
 
 struct sim {
@@ -78,6 +78,7 @@ struct sim {
     uint64_t clock;      /* of all stamps */
     uint64_t hits[3][4]; /* quick ones that are not counted yet, as path */
     struct sim_counts counts;
+    struct sim_result straddling; /* of the last access that did */
     uint64_t victim; /* of the last access that was not quick, as in a result */
     struct path paths[PATHS];
     struct route routes[2][2]; /* [fetch][huge] */

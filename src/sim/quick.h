@@ -9,7 +9,7 @@
  *     if (sim_quick(quick, address, size))
  *         hits++;                                  the result is *quick->result
  *     else
- *         sim_access_otherwise(sim, address, size, SIM_LOAD, STRATA_INT, &result);
+ *         result = sim_access_otherwise(sim, address, size, SIM_LOAD, STRATA_INT);
  *     ...
  *     sim_add_hits(sim, SIM_LOAD, STRATA_INT, hits);   before sim_counts(); hits = 0
  *
@@ -110,9 +110,11 @@ struct sim_quick {
  * simulated machine. */
 struct sim_quick *sim_quick_for(struct sim *sim, enum sim_op op, enum strata_types type);
 
-/* As sim_access(), for one for which sim_quick() returned false just now. */
-void sim_access_otherwise(struct sim *sim, uint64_t address, uint32_t size, enum sim_op op,
-                          enum strata_types type, struct sim_result *result);
+/* As sim_access(), for one for which sim_quick() returned false just now. The result is
+ * valid until the next access. */
+const struct sim_result *sim_access_otherwise(struct sim *sim, uint64_t address,
+                                              uint32_t size, enum sim_op op,
+                                              enum strata_types type);
 
 /* Counts n accesses for which sim_quick() returned true. */
 void sim_add_hits(struct sim *sim, enum sim_op op, enum strata_types type, uint64_t n);
