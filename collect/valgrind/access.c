@@ -66,12 +66,19 @@ static __attribute__((noinline)) void place(struct site *site, Addr address,
     site->age = object_age;
 }
 
+/* Whether an address is in another object than the last one of an instruction, as far as
+ * that is known. */
+static inline bool is_elsewhere(const struct site *site, Addr address)
+{
+    return site->age != object_age || address - site->from >= site->size;
+}
+
 /* Levels that this kind does not use were not asked. */
 static inline __attribute__((always_inline)) void count(int which, struct site *site,
                                                         Addr address, enum access_kind kind,
                                                         const struct sim_result *result)
 {
-    if (__builtin_expect(site->age != object_age || address - site->from >= site->size, 0))
+    if (is_elsewhere(site, address))
         place(site, address, kind);
     struct raw_cell *cell = site->cells[which];
     if (__builtin_expect(!cell, 0))
@@ -102,6 +109,8 @@ static __attribute__((noinline)) void refresh(void)
 static __attribute__((noinline)) void
 access_slowly(Addr address, UWord size, enum access_kind kind, struct site *site)
 {
+    if (is_elsewhere(site, address))
+        object_expect(address); /* it comes while the machine is simulated */
     const struct sim_result *result = sim_access_otherwise(
         tool.sim, address, (uint32_t)size, kinds[kind].op, kinds[kind].type);
     if (result->level <= near[kind].level && result->tlb <= near[kind].tlb)

@@ -311,6 +311,11 @@ void object_break(Addr start, SizeT size)
     break_high = start + size;
 }
 
+void object_expect(Addr address)
+{
+    blocks_expect(heap, address);
+}
+
 void object_find(Addr address, struct site *site, struct object *object)
 {
     struct block block;

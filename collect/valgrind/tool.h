@@ -167,6 +167,8 @@ struct object {
     SizeT size;
 };
 void object_find(Addr address, struct site *site, struct object *object);
+/* Asks the memory of this computer for what that will read. */
+void object_expect(Addr address);
 extern uint64_t object_age; /* grows when an object goes, or is named, or modules change */
 extern UInt object_threads; /* that live */
 extern uint64_t object_threads_ended;

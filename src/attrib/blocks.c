@@ -346,6 +346,16 @@ bool blocks_find(struct blocks *blocks, uint64_t address, struct block *found)
     return holds(found, address);
 }
 
+void blocks_expect(struct blocks *blocks, uint64_t address)
+{
+    struct page *page = find_page(blocks, address);
+    if (!page)
+        return;
+    const struct part *part = part_of(page, address);
+    __builtin_prefetch(&part->starts);
+    __builtin_prefetch(&part->packed[granule_of(address)]);
+}
+
 const void *blocks_read_at(struct blocks *blocks, uint64_t address)
 {
     struct page *page = find_page(blocks, address);

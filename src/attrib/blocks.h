@@ -53,6 +53,9 @@ bool blocks_remove_first(struct blocks *blocks, uint64_t start, uint64_t end,
 /* Copies the block that holds a byte to *found; false: there is none. */
 bool blocks_find(struct blocks *blocks, uint64_t address, struct block *found);
 
+/* Asks the memory of this computer for what blocks_find() will read. */
+void blocks_expect(struct blocks *blocks, uint64_t address);
+
 /* Where in the table blocks_find() reads for an address, or NULL: for those who want to
  * know what such a search does to a cache. */
 const void *blocks_read_at(struct blocks *blocks, uint64_t address);
