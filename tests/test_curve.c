@@ -77,6 +77,17 @@ static void isotonic_is_the_nearest_rising_curve(void **state)
     }
 }
 
+/* A disturbed point is told by two behind it; a lucky one alone lowers nothing. */
+static void the_envelope_needs_two_witnesses(void **state)
+{
+    (void)state;
+    double y[] = {4, 9, 4, 4, 12, 30, 12, 40, 12, 5, 44, 43, 90};
+    const double wanted[] = {4, 4, 4, 4, 12, 12, 12, 12, 12, 5, 44, 43, 90};
+    lower_envelope(y, 13);
+    assert_memory_equal(y, wanted, sizeof wanted);
+    lower_envelope(y, 0);
+}
+
 static void isotonic_leaves_a_rising_curve_alone(void **state)
 {
     (void)state;
@@ -448,6 +459,7 @@ int main(void)
         cmocka_unit_test(rounds_to_cycles),
         cmocka_unit_test(isotonic_is_the_nearest_rising_curve),
         cmocka_unit_test(isotonic_leaves_a_rising_curve_alone),
+        cmocka_unit_test(the_envelope_needs_two_witnesses),
         cmocka_unit_test(smoothing_keeps_constants_and_bounds),
         cmocka_unit_test(smoothing_is_symmetric),
         cmocka_unit_test(smoothing_has_the_width_that_was_asked_for),

@@ -47,6 +47,17 @@ int isotonic(double *y, const double *weights, size_t n)
     return 0;
 }
 
+void lower_envelope(double *y, size_t n)
+{
+    double least = INFINITY, second = INFINITY;
+    for (size_t i = n; i-- > 0;) {
+        double here = y[i];
+        y[i] = fmin(here, second);
+        second = fmin(second, fmax(least, here));
+        least = fmin(least, here);
+    }
+}
+
 /* The span of x that point i stands for. */
 static double span(const double *x, size_t n, size_t i)
 {

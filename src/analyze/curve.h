@@ -36,6 +36,11 @@ void round_to_cycles(double *y, size_t n);
  * least squares by pooling adjacent violators, O(n). Returns -1 when out of memory. */
 int isotonic(double *y, const double *weights, size_t n);
 
+/* Lowers each y to the second least of those behind it, in place. Noise mostly adds time:
+ * where two larger footprints cost less, a smaller one was disturbed. One is not enough,
+ * because it may have been lucky. */
+void lower_envelope(double *y, size_t n);
+
 /* Gaussian smoothing over x of a curve whose points need not be evenly spaced; `width` is
  * the full width of the window at half its height. Points count by the span of x that they
  * stand for. x and y are as given: take logarithms before. smoothed must not be y. */

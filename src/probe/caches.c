@@ -72,26 +72,39 @@ static int add_points(struct probing *p, struct series *series, size_t from, siz
     return 0;
 }
 
+/* The least observations of all points that were visited, as a curve that does not fall. */
+static int envelope(const struct series *series, struct rng *half, struct curve *curve)
+{
+    if (series_curve(series, half, curve))
+        return -1;
+    lower_envelope(curve->y, curve->n);
+    if (!isotonic(curve->y, NULL, curve->n))
+        return 0;
+    free(curve->x);
+    return -1;
+}
+
 /* Adds the points between neighbours that differ noticeably. */
 static int refine(struct probing *p, struct series *series, size_t n)
 {
-    for (size_t i = 0; i + 1 < series->npoints; i++) {
-        const struct point *a = &series->points[i], *b = a + 1;
-        double from = a->x, to = b->x;
-        if (!noticeable(point_min(a), point_min(b)))
+    struct curve curve;
+    int status = 0;
+    if (envelope(series, NULL, &curve))
+        return out_of_memory(p);
+    for (size_t i = 0; i + 1 < curve.n && !status; i++) {
+        if (!noticeable(curve.y[i], curve.y[i + 1]))
             continue;
-        for (size_t j = 0; j < n; j++)
-            if (grid(j) > from && grid(j) < to) {
-                if (!series_at(series, grid(j)))
-                    return out_of_memory(p);
-                i++;
-            }
+        for (size_t j = 0; j < n && !status; j++)
+            if (grid(j) > curve.x[i] && grid(j) < curve.x[i + 1] &&
+                !series_at(series, grid(j)))
+                status = out_of_memory(p);
     }
-    return 0;
+    free(curve.x);
+    return status;
 }
 
-/* Where the curve, between the plateaus i and i + 1, has done half of its rise: the last
- * footprint on the lower side. */
+/* Where the curve, between the plateaus i and i + 1, has done half of its rise: the first
+ * footprint beyond that. */
 static double half_rise(const struct curve *curve, const struct levels *levels, size_t i)
 {
     double middle =
@@ -100,7 +113,7 @@ static double half_rise(const struct curve *curve, const struct levels *levels, 
     while (at + 1 < curve->n && at < levels->plateau[i + 1].last &&
            curve->y[at + 1] <= middle)
         at++;
-    return curve->x[at];
+    return curve->x[at + 1 < curve->n ? at + 1 : at];
 }
 
 /* The last footprint of plateau i: the last one at its height, or one before. A cache with
@@ -110,14 +123,20 @@ static double end_of(const struct curve *curve, const struct plateau *plateau)
 {
     size_t last = plateau->last, middle = (plateau->first + last) / 2;
     if (last > middle && log2(curve->x[last] / curve->x[last - 1]) < 2.0 / PER_OCTAVE &&
-        log2(curve->y[last] / curve->y[middle]) > LEAST_RISE / 2)
+        noticeable(curve->y[last], curve->y[middle]))
         last--;
     return curve->x[last];
 }
 
 struct edge {
     double effective, half; /* bytes */
+    double height;          /* cycles, in the middle of the plateau */
 };
+
+static double height_of(const struct curve *curve, const struct plateau *plateau)
+{
+    return curve->y[(plateau->first + plateau->last) / 2];
+}
 
 /* The edges of all levels in one (sub-)sample; `most` is the number of levels to fit, 0 to
  * find it. Returns the number of plateaus, 0 when out of memory. */
@@ -126,11 +145,12 @@ static size_t find_edges(const struct series *series, struct rng *half, size_t m
 {
     struct curve curve;
     size_t count = 0;
-    if (series_curve(series, half, &curve))
+    if (envelope(series, half, &curve))
         return 0;
-    if (curve.n && !isotonic(curve.y, NULL, curve.n) &&
-        !find_most_levels(curve.x, curve.y, curve.n, most, levels, found)) {
+    if (curve.n && !find_most_levels(curve.x, curve.y, curve.n, most, levels, found)) {
         count = levels->n;
+        for (size_t i = 0; i < count; i++)
+            edges[i].height = height_of(&curve, &levels->plateau[i]);
         for (size_t i = 0; i + 1 < count; i++) {
             edges[i].effective = end_of(&curve, &levels->plateau[i]);
             edges[i].half = half_rise(&curve, levels, i);
@@ -148,16 +168,43 @@ static double quantile(double *values, size_t n, double q)
 }
 
 /* The last footprint up to `most` at which a typical trial, not only the best one, was
- * still below the middle between the level and the next. */
+ * still below the middle between the level and the next. One or two trials do not tell what
+ * is typical. */
 static double typical(const struct series *series, double most, double middle)
 {
     double at = most;
     for (size_t i = series->npoints; i-- > 0;) {
         const struct point *point = &series->points[i];
-        if (point->n && point->x <= most && point_median(point) > middle)
+        if (point->n > 2 && point->x <= most && point_median(point) > middle)
             at = i ? series->points[i - 1].x : point->x;
     }
     return at;
+}
+
+/* How likely a trial is disturbed: by the share of all that took noticeably longer than
+ * the best one at their point, the best ones left out. */
+static double disturbance(const struct series *series)
+{
+    double longer = 0, all = 0;
+    for (size_t i = 0; i < series->npoints; i++) {
+        const struct point *point = &series->points[i];
+        double least = point_min(point);
+        for (size_t j = 0; j < point->n; j++)
+            longer += noticeable(point->y[j], least);
+        all += point->n ? (double)point->n - 1 : 0;
+    }
+    return (longer + 1) / (all + 2);
+}
+
+/* The chance that not all trials of the first point beyond x were disturbed: then it is
+ * really slower. */
+static double seen_beyond(const struct series *series, double x)
+{
+    size_t i = 0;
+    while (i < series->npoints && (series->points[i].x <= x || !series->points[i].n))
+        i++;
+    return i == series->npoints ? 0
+                                : 1 - pow(disturbance(series), (double)series->points[i].n);
 }
 
 /* The analysis of one half of the observations. */
@@ -189,7 +236,7 @@ static size_t likely_levels(const struct half *halves)
 }
 
 /* Effective capacities with their intervals: all halves that show as many levels vote. The
- * lower end is also what a program typically gets. */
+ * lower end is also what a program typically gets; another run may get as much more. */
 static void set_effective(struct probing *p, const struct series *series,
                           const struct levels *fit, const struct edge *whole,
                           const struct half *halves)
@@ -199,6 +246,7 @@ static void set_effective(struct probing *p, const struct series *series,
         double middle = sqrt(fit->plateau[i].height * fit->plateau[i + 1].height);
         double value = whole[i].effective, from = typical(series, value, middle);
         double to = fmax(value, whole[i].half);
+        double sure = seen_beyond(series, value);
         size_t same = 0;
         for (size_t h = 0; h < HALVES; h++)
             if (halves[h].count == fit->n) {
@@ -209,9 +257,10 @@ static void set_effective(struct probing *p, const struct series *series,
             from = fmin(from, quantile(low, same, 0.025));
             to = fmax(to, quantile(high, same, 0.975));
         }
-        double factor = spread_factor(value, from, to);
+        double factor = spread_factor(value, from, value);
         p->probed->caches[i].effective =
-            known(value, value / factor, value * factor, agreement(same, HALVES));
+            known(value, value / factor, fmax(to, value * factor),
+                  sure * agreement(same, HALVES));
     }
 }
 
@@ -284,7 +333,8 @@ static int measure(struct probing *p, struct series *series)
     size_t n = grid_size(fmin(LARGEST, 0.75 * bytes));
     int status = add_points(p, series, 0, n, PER_OCTAVE / 2);
     for (int i = 0; i < 3 && !status; i++) {
-        if (sweep_once(p, &string, series, 1, 0, INFINITY) < 0)
+        if (sweep_once(p, &string, series, 1, 0, INFINITY) < 0 ||
+            sweep_once(p, &string, series, 1, 0, LARGE) < 0)
             return p->error->status;
         if (i < 2)
             status = refine(p, series, n);
@@ -314,6 +364,8 @@ static int conclude(struct probing *p, struct series *series)
         p->probed->ncaches = now;
         for (int i = 0; i < now; i++)
             p->probed->caches[i].level = i + 1;
+        for (int i = 0; i <= now; i++)
+            p->height[i] = edges[i].height;
         set_effective(p, series, &levels, edges, halves);
     }
     free(halves);

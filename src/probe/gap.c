@@ -195,7 +195,7 @@ int probe_gap(struct probing *p)
 static bool plausible_size(const struct strata_probed_cache *l1)
 {
     return l1->size.known && l1->size.confidence >= 0.95 &&
-           l1->size.value >= l1->effective.low &&
+           1.25 * l1->size.value >= l1->effective.low &&
            l1->size.value <= 1.25 * l1->effective.high;
 }
 

@@ -126,8 +126,10 @@ static double most_visits(const struct probing *p, int level)
 
 /* The visits with which a level is measured: at most so many numbers. They are more than
  * the level before has room for at the most and less than this one has at the least; where
- * prefetchers leave nothing between these two, more than that has at the least. */
-static size_t footprints(const struct probing *p, int level, size_t at_most, double *visits)
+ * prefetchers leave nothing between these two, more than that has at the least. `alone`: no
+ * visit brings in more than its line. */
+static size_t footprints(const struct probing *p, int level, size_t at_most, bool alone,
+                         double *visits)
 {
     double most = most_visits(p, level), low, high;
     if (!level || level == p->probed->ncaches) {
@@ -138,8 +140,8 @@ static size_t footprints(const struct probing *p, int level, size_t at_most, dou
         return 1;
     }
     low = BEYOND * most_room(p, level - 1);
-    high = fmin(WITHIN * room(p, level), most);
-    if (high < 1.2 * low)
+    high = fmin(WITHIN * (alone ? most_room(p, level) : room(p, level)), most);
+    if (high < 1.2 * low && !alone)
         low = BEYOND * room(p, level - 1);
     if (at_most == 1 || high < 1.1 * low) {
         *visits = floor(low); /* prefetchers that were not yet seen take room, too */
@@ -198,6 +200,27 @@ static double kept(double times)
     return share;
 }
 
+/* What a visit must cost that is served by this level rather than by the one before: more
+ * than the middle between what the cache-only string costs at the two, because that gains
+ * from prefetching and this one does not. */
+static double least_cost(const struct probing *p, int level)
+{
+    return level ? sqrt(p->height[level - 1] * p->height[level]) : 0;
+}
+
+/* Whether any footprint of the series is beyond the level before, or none was tried. */
+static bool reaches(const struct probing *p, const struct series *series, int level)
+{
+    size_t tried = 0;
+    for (size_t i = 0; i < series->npoints; i++) {
+        struct strata_value now = judge(&series->points[i]);
+        if (now.known && now.value > least_cost(p, level))
+            return true;
+        tried += now.known;
+    }
+    return !tried;
+}
+
 /* A latency curve of one level under one assumption. */
 struct view {
     size_t n;
@@ -209,9 +232,10 @@ static struct view view_of(const struct probing *p, const struct series *series,
                            bool random)
 {
     struct view view = {.n = 0};
+    double least = reaches(p, series, level) ? least_cost(p, level) : 0;
     for (size_t i = 0; i < series->npoints && view.n < FOOTPRINTS; i++) {
         struct strata_value now = judge(&series->points[i]);
-        if (!now.known)
+        if (!now.known || now.value < least)
             continue;
         if (random) {
             const struct strata_probed_cache *inner = &p->probed->caches[level - 1];
@@ -295,12 +319,16 @@ static struct series *series_of(struct probing *p, const char *kind, int level)
     return series ? series : dataset_add(p->probed->data, name, title, "visits", "cycles");
 }
 
-/* The points of a level's series are chosen once. */
+/* The points of a level's series are chosen once, and again if all are served by the level
+ * before: then visits do not bring in as much as pairs of them did. */
 static int add_points(struct probing *p, struct series *series, int level, size_t at_most)
 {
     double visits[FOOTPRINTS];
-    size_t n = footprints(p, level, at_most, visits);
-    for (size_t i = 0; i < n && series->npoints < n; i++)
+    bool again = series->npoints && series->npoints <= FOOTPRINTS;
+    if (series->npoints && (!again || reaches(p, series, level)))
+        return 0;
+    size_t n = footprints(p, level, at_most, again, visits);
+    for (size_t i = 0; i < n; i++)
         if (!series_at(series, visits[i]))
             return out_of_memory(p);
     return 0;

@@ -23,6 +23,7 @@ struct probing {
     double deadline;       /* of the present part, in seconds of runner_clock() */
     double started, share; /* of the present part, for the progress */
     bool levels_fixed;     /* parts have built on the number of cache levels */
+    double height[STRATA_MAX_CACHES + 1]; /* cycles of a visit of C(k), by level */
     double block[STRATA_MAX_CACHES]; /* bytes that a visit brings in both ways, by level */
     double block_confidence[STRATA_MAX_CACHES]; /* of that; 0: it is not known */
     bool line_by_gap[STRATA_MAX_CACHES];        /* where the gap test found the line */

@@ -54,19 +54,13 @@ bool late(const struct probing *p)
     return p->stopped || runner_clock(p->runner) > HARD * p->budget;
 }
 
-enum { TRIES = 8 }; /* before a disturbed trial is taken for want of a better one */
-
 int try_string(struct probing *p, const struct string *string, double x, double *cycles)
 {
     struct trial trial = {0};
     if (string->build(p, string, x) || !p->refs.n)
         return p->refs.no_memory ? out_of_memory(p) : no_such_string(p);
-    for (int i = 0; i < TRIES; i++) {
-        if (runner_walk(p->runner, string->arena, &p->refs, &trial))
-            return fail(p->error, STRATA_FAILED, "a walk failed");
-        if (!trial.disturbed)
-            break;
-    }
+    if (runner_walk(p->runner, string->arena, &p->refs, &trial))
+        return fail(p->error, STRATA_FAILED, "a walk failed");
     *cycles = trial.cycles;
     return 0;
 }
