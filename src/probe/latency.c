@@ -28,11 +28,13 @@ enum {
     MOST_TRIALS = 64,
 };
 
-#define BEYOND 1.6  /* times what the level before holds: the first footprint */
-#define WITHIN 0.8  /* of what the level holds: the last one */
-#define CLEAR  0.92 /* confidence that a prefetcher is there */
-#define LEFT   0.03 /* of the time, that may be off where trials agree */
-#define MEMORY 6    /* times what the last level holds */
+#define BEYOND    1.6  /* times what the level before holds: the first footprint */
+#define WITHIN    0.8  /* of what the level holds: the last one */
+#define CLEAR     0.92 /* confidence that a prefetcher is there */
+#define LEFT      0.03 /* of the time, that may be off where trials agree */
+#define MEMORY    6    /* times what the last level holds */
+#define MOST_KEPT 0.9  /* of a ring: with more, the rest tells nothing */
+#define ROOM_STEP 1.09 /* from one assumption of how much fits to the next */
 
 /* a: lines from one visit to the next. x: visits, in bytes of lines. */
 static int build_sparse(struct probing *p, const struct string *s, double x)
@@ -74,6 +76,13 @@ static double room(const struct probing *p, int level)
 static double most_room(const struct probing *p, int level)
 {
     return p->probed->caches[level].effective.value / line_of(p, level);
+}
+
+/* The same of what it may hold rather than of what can be relied on: of a cache with random
+ * replacement the latter is less. */
+static double top_room(const struct probing *p, int level)
+{
+    return p->probed->caches[level].effective.high / line_of(p, level);
 }
 
 /* What translation adds to a visit of a string of so many: the first one in each page may
@@ -133,10 +142,10 @@ static size_t footprints(const struct probing *p, int level, size_t at_most, boo
 {
     double most = most_visits(p, level), low, high;
     if (!level || level == p->probed->ncaches) {
-        *visits = level                ? MEMORY * most_room(p, level - 1)
+        *visits = level                ? MEMORY * top_room(p, level - 1)
                   : p->probed->ncaches ? room(p, 0) / 8
                                        : most;
-        *visits = floor(fmin(*visits, most));
+        *visits = floor(fmax(1, fmin(*visits, most)));
         return 1;
     }
     low = BEYOND * most_room(p, level - 1);
@@ -144,7 +153,8 @@ static size_t footprints(const struct probing *p, int level, size_t at_most, boo
     if (high < 1.2 * low && !alone)
         low = BEYOND * room(p, level - 1);
     if (at_most == 1 || high < 1.1 * low) {
-        *visits = floor(low); /* prefetchers that were not yet seen take room, too */
+        /* Prefetchers that were not yet seen take room, too. */
+        *visits = floor(fmin(low, most));
         return 1;
     }
     for (int i = 0; i < FOOTPRINTS; i++)
@@ -162,7 +172,7 @@ static struct strata_value judge(const struct point *point)
         return no_time();
     memcpy(sorted, point->y, n * sizeof *sorted);
     sort_ascending(sorted, n);
-    double value = sorted[n / 8], high = sorted[n * 3 / 4];
+    double value = sorted[n / 4], high = sorted[n * 3 / 4];
     double factor = spread_factor(value, sorted[0], fmax(value, high));
     return known(value, value / factor, value * factor, 1 - exp2(1 - (double)n));
 }
@@ -227,9 +237,10 @@ struct view {
     struct strata_value cycles[FOOTPRINTS];
 };
 
-/* The curve as it is, or as it would be without what a random cache before it keeps. */
+/* The curve as it is, or as it would be without what a random cache before it keeps that
+ * has room for so many visits. */
 static struct view view_of(const struct probing *p, const struct series *series, int level,
-                           bool random)
+                           double random)
 {
     struct view view = {.n = 0};
     double least = reaches(p, series, level) ? least_cost(p, level) : 0;
@@ -237,9 +248,11 @@ static struct view view_of(const struct probing *p, const struct series *series,
         struct strata_value now = judge(&series->points[i]);
         if (!now.known || now.value < least)
             continue;
-        if (random) {
+        if (random > 0) {
             const struct strata_probed_cache *inner = &p->probed->caches[level - 1];
-            double share = kept(series->points[i].x / room(p, level - 1));
+            double share = kept(series->points[i].x / random);
+            if (share > MOST_KEPT)
+                continue;
             double hits = share * inner->latency_cycles.value;
             now.value = (now.value - hits) / (1 - share);
             now.low = (now.low - hits) / (1 - share);
@@ -290,21 +303,24 @@ static struct strata_value conclude(const struct view *view, size_t at)
     return value;
 }
 
+/* How much room a random cache before this one has depends on what prefetchers bring in at
+ * a visit, which is known only roughly: the flattest of all curves counts. */
 static struct strata_value latency_of(const struct probing *p, const struct series *series,
                                       int level)
 {
-    struct view plain = view_of(p, series, level, false), random;
-    if (!plain.n)
+    struct view best = view_of(p, series, level, 0);
+    if (!best.n)
         return no_time();
-    size_t at = flattest(&plain);
-    if (plain.n < 3 || level == p->probed->ncaches ||
+    if (best.n < 3 || level == p->probed->ncaches ||
         !p->probed->caches[level - 1].latency_cycles.known)
-        return conclude(&plain, at);
-    random = view_of(p, series, level, true);
-    size_t other = flattest(&random);
-    if (steepness(&random, other) < steepness(&plain, at))
-        return conclude(&random, other);
-    return conclude(&plain, at);
+        return conclude(&best, flattest(&best));
+    for (double r = room(p, level - 1); r <= top_room(p, level - 1); r *= ROOM_STEP) {
+        struct view random = view_of(p, series, level, r);
+        if (random.n >= 3 &&
+            steepness(&random, flattest(&random)) < steepness(&best, flattest(&best)))
+            best = random;
+    }
+    return conclude(&best, flattest(&best));
 }
 
 static struct series *series_of(struct probing *p, const char *kind, int level)
@@ -362,14 +378,15 @@ static int measure_level(struct probing *p, struct series *series, int level, in
 static int measure_all(struct probing *p, const char *kind, int turns, size_t at_most)
 {
     int n = p->probed->ncaches, status = 0;
-    for (int t = 0; t < turns && !status; t++)
-        for (int i = 0; i <= n && !status && !late(p); i++) {
+    for (int t = 0; t < turns && !status; t++) {
+        bool enough = !time_left(p, (double)t / turns) && t >= TRIALS;
+        for (int i = 0; i <= n && !status && !enough && !late(p); i++) {
             struct series *series = series_of(p, kind, i);
             status = series ? add_points(p, series, i, at_most) : out_of_memory(p);
             if (!status)
                 status = measure_level(p, series, i, t);
-            time_left(p, (double)t / turns);
         }
+    }
     for (int i = 0; i <= n && !status; i++) {
         struct series *series = series_of(p, kind, i);
         answer(p, i, series ? latency_of(p, series, i) : no_time());

@@ -179,6 +179,10 @@ static int striped_line(struct probing *p, struct strata_probed_cache *cache)
     struct string string = {
         .build = build_line, .arena = BASE_PAGES, .a = (uint64_t)filling(cache)};
     double y[WIDTHS];
+    cache->line = unknown("not enough memory for stripes that fill it");
+    if (2 * filling(cache) + 2 * (double)p->runner->ground[BASE_PAGES].page >
+        (double)p->runner->ground[BASE_PAGES].bytes)
+        return 0;
     struct series *series = stripes(p, cache);
     int status = series ? measure_stripes(p, &string, series, y) : out_of_memory(p);
     if (status)
@@ -249,8 +253,9 @@ static int brought_in(struct probing *p, const struct strata_probed_cache *cache
     double chunks = chunks_of(p, cache);
     struct decision before = {.confidence = 1}, now;
     *width = unknown("not enough memory for pairs of visits");
-    for (double d = from;
-         2 * d <= (double)ground->page && chunks * 2 * d <= (double)ground->bytes; d *= 2) {
+    for (double d = from; 2 * d <= (double)ground->page &&
+                          (chunks + SPACING) * 2 * d <= (double)ground->bytes;
+         d *= 2) {
         int status = inside(p, cache, next, direction, d, &now);
         if (status)
             return status;

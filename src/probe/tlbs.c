@@ -27,7 +27,8 @@ enum {
     PASSES = 12,
     STRINGS = 4, /* n = 1..4 */
     BLOCK = 8,   /* pages */
-    SKIP = 4,    /* lines */
+    SKIP = 4,    /* lines, at least… */
+    FAR = 16,    /* …and as many as prefetchers bring in with a visit */
 };
 
 #define SURE 0.95
@@ -39,11 +40,11 @@ static int build_spread(struct probing *p, const struct string *s, double x)
 }
 
 /* As many lines in few pages, but not side by side: each must take up a line of its own at
- * every level, however long the lines are there. */
+ * every level, however long the lines are there. b: lines from one to the next. */
 static int build_packed(struct probing *p, const struct string *s, double x)
 {
     const struct ground *ground = &p->runner->ground[s->arena];
-    return refs_sparse(&p->refs, ground, &p->rng, (uint64_t)x * s->a * ground->line, SKIP,
+    return refs_sparse(&p->refs, ground, &p->rng, (uint64_t)x * s->a * ground->line, s->b,
                        BLOCK);
 }
 
@@ -68,6 +69,14 @@ static int build_rows(struct probing *p, const struct string *s, double x)
 {
     return refs_tlb_gap(&p->refs, &p->runner->ground[s->arena], &p->rng, (size_t)x, s->a,
                         s->b);
+}
+
+/* As far apart as prefetchers bring in, where that leaves few pages. */
+static uint64_t packed_skip(const struct ground *ground)
+{
+    enum { IN_PAGE = 16 };
+    uint64_t skip = ground->page / ground->line / IN_PAGE;
+    return skip < SKIP ? SKIP : skip > FAR ? FAR : skip;
 }
 
 struct spread {
@@ -106,7 +115,10 @@ static int measure_spread(struct probing *p, enum arena arena, uint64_t lines, d
                           struct spread *out)
 {
     struct string spread = {.build = build_spread, .arena = arena, .a = lines},
-                  packed = {.build = build_packed, .arena = arena, .a = lines};
+                  packed = {.build = build_packed,
+                            .arena = arena,
+                            .a = lines,
+                            .b = packed_skip(&p->runner->ground[arena])};
     char name[32], title[80];
     const char *pages = arena == HUGE_PAGES ? "huge " : "";
     snprintf(name, sizeof name, "%stlb%d", arena == HUGE_PAGES ? "huge-" : "", (int)lines);
@@ -256,11 +268,11 @@ static int settle_entries(struct probing *p, enum arena arena, const struct rise
     return status;
 }
 
-/* Visits to a page of the packed string. */
+/* Visits to a page of the packed string that penalties are told by. */
 static double packed_per_page(const struct probing *p, enum arena arena)
 {
     const struct ground *ground = &p->runner->ground[arena];
-    return (double)(ground->page / ground->line / SKIP);
+    return (double)(ground->page / ground->line / FAR);
 }
 
 enum { PENALTIES = 9 }; /* the true median lies within their range with 1 - 2^-8 */
@@ -270,7 +282,7 @@ static int find_penalty(struct probing *p, enum arena arena, double pages,
                         struct strata_probed_tlb *tlb)
 {
     struct string spread = {.build = build_spread, .arena = arena, .a = 1},
-                  packed = {.build = build_packed, .arena = arena, .a = 1};
+                  packed = {.build = build_packed, .arena = arena, .a = 1, .b = FAR};
     double cost[PENALTIES], with, without, visits = packed_per_page(p, arena);
     /* The first visit to each of the packed pages may miss in the level before. */
     bool misses = tlb->level > 1 && pages / visits > tlb[-1].entries.value;
@@ -284,8 +296,10 @@ static int find_penalty(struct probing *p, enum arena arena, double pages,
         cost[i] = with - without + control;
     }
     sort_ascending(cost, PENALTIES);
+    double value = cost[PENALTIES / 2]; /* whole cycles: half of one to both sides */
     tlb->penalty_cycles =
-        known(cost[PENALTIES / 2], cost[0], cost[PENALTIES - 1], 1 - exp2(1 - PENALTIES));
+        known(value, fmin(cost[0], value - 0.5), fmax(cost[PENALTIES - 1], value + 0.5),
+              1 - exp2(1 - PENALTIES));
     tlb->penalty_ns = in_ns(p, tlb->penalty_cycles);
     return 0;
 }
