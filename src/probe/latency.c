@@ -61,7 +61,7 @@ static double taken(const struct probing *p, int level)
     double most = line_of(p, level);
     for (int i = 0; i <= level && i < p->probed->ncaches; i++) {
         const struct strata_value *wide = &p->probed->caches[i].effective_line;
-        if (wide->known && wide->confidence >= CLEAR)
+        if (wide->known && wide->confidence >= CLEAR && !p->alone[i])
             most = fmax(most, wide->value);
     }
     return most;
@@ -135,10 +135,8 @@ static double most_visits(const struct probing *p, int level)
 
 /* The visits with which a level is measured: at most so many numbers. They are more than
  * the level before has room for at the most and less than this one has at the least; where
- * prefetchers leave nothing between these two, more than that has at the least. `alone`: no
- * visit brings in more than its line. */
-static size_t footprints(const struct probing *p, int level, size_t at_most, bool alone,
-                         double *visits)
+ * prefetchers leave nothing between these two, more than that has at the least. */
+static size_t footprints(const struct probing *p, int level, size_t at_most, double *visits)
 {
     double most = most_visits(p, level), low, high;
     if (!level || level == p->probed->ncaches) {
@@ -149,8 +147,8 @@ static size_t footprints(const struct probing *p, int level, size_t at_most, boo
         return 1;
     }
     low = BEYOND * most_room(p, level - 1);
-    high = fmin(WITHIN * (alone ? most_room(p, level) : room(p, level)), most);
-    if (high < 1.2 * low && !alone)
+    high = fmin(WITHIN * room(p, level), most);
+    if (high < 1.2 * low)
         low = BEYOND * room(p, level - 1);
     if (at_most == 1 || high < 1.1 * low) {
         /* Prefetchers that were not yet seen take room, too. */
@@ -335,15 +333,11 @@ static struct series *series_of(struct probing *p, const char *kind, int level)
     return series ? series : dataset_add(p->probed->data, name, title, "visits", "cycles");
 }
 
-/* The points of a level's series are chosen once, and again if all are served by the level
- * before: then visits do not bring in as much as pairs of them did. */
+/* The points of a level's series are chosen once. */
 static int add_points(struct probing *p, struct series *series, int level, size_t at_most)
 {
     double visits[FOOTPRINTS];
-    bool again = series->npoints && series->npoints <= FOOTPRINTS;
-    if (series->npoints && (!again || reaches(p, series, level)))
-        return 0;
-    size_t n = footprints(p, level, at_most, again, visits);
+    size_t n = series->npoints ? 0 : footprints(p, level, at_most, visits);
     for (size_t i = 0; i < n; i++)
         if (!series_at(series, visits[i]))
             return out_of_memory(p);
@@ -398,6 +392,39 @@ static int measure_all(struct probing *p, const char *kind, int turns, size_t at
 int probe_latencies_roughly(struct probing *p)
 {
     return measure_all(p, "rough", 1, 1);
+}
+
+/* Whether visits to a level take up no more than their lines there, although of a pair the
+ * second one was brought in with the first: as many as there are lines still fit, so far
+ * apart that what else is brought in would take up room of its own. */
+static int lies_alone(struct probing *p, int i, bool *alone)
+{
+    const struct strata_probed *probed = p->probed;
+    const struct strata_probed_cache *cache = &probed->caches[i];
+    const struct strata_value *here = &cache->latency_cycles;
+    const struct strata_value *next = i + 1 == probed->ncaches
+                                          ? &probed->memory_cycles
+                                          : &probed->caches[i + 1].latency_cycles;
+    double visits = floor(WITHIN * most_room(p, i)), cycles;
+    double line = (double)p->runner->ground[BASE_PAGES].line;
+    struct string string = plan(p, visits, i);
+    *alone = false;
+    if (visits < 1 || visits > most_visits(p, i) || !here->known || !next->known)
+        return 0;
+    int status = try_best(p, &string, visits * line, TRIALS, &cycles);
+    *alone = !status && cycles < sqrt(here->value * next->value);
+    return status;
+}
+
+int probe_room(struct probing *p)
+{
+    int status = 0;
+    for (int i = 0; i < p->probed->ncaches && !status && !late(p); i++) {
+        const struct strata_value *wide = &p->probed->caches[i].effective_line;
+        if (wide->known && wide->value > line_of(p, i))
+            status = lies_alone(p, i, &p->alone[i]);
+    }
+    return status;
 }
 
 int probe_latencies(struct probing *p)

@@ -30,12 +30,12 @@ static const struct part {
     {"first cache", probe_gap_again, 0.41}, {"TLBs", base_tlbs, 0.55},
     {"huge-page TLBs", huge_tlbs, 0.58},    {"caches", probe_caches_again, 0.64},
     {"first cache", probe_gap_again, 0.66}, {"latencies", probe_latencies_roughly, 0.68},
-    {"lines", probe_lines, 0.78},           {"TLBs", probe_tlbs_again, 0.80},
-    {"latencies", probe_latencies, 0.83},   {"first cache", probe_gap_again, 0.84},
-    {"associativity", probe_ways, 0.85},    {"caches", probe_caches_again, 0.86},
-    {"TLBs", probe_tlbs_again, 0.87},       {"latencies", probe_latencies, 0.89},
-    {"TLBs", probe_tlbs_again, 0.90},       {"lines", judge_lines, 0.90},
-    {"caches", cap_effective, 0.90},
+    {"lines", probe_lines, 0.78},           {"latencies", probe_room, 0.79},
+    {"TLBs", probe_tlbs_again, 0.80},       {"latencies", probe_latencies, 0.83},
+    {"first cache", probe_gap_again, 0.84}, {"associativity", probe_ways, 0.85},
+    {"caches", probe_caches_again, 0.86},   {"TLBs", probe_tlbs_again, 0.87},
+    {"latencies", probe_latencies, 0.89},   {"TLBs", probe_tlbs_again, 0.90},
+    {"lines", judge_lines, 0.90},           {"caches", cap_effective, 0.90},
 };
 
 enum {

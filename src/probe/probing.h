@@ -26,9 +26,10 @@ struct probing {
     double height[STRATA_MAX_CACHES + 1]; /* cycles of a visit of C(k), by level */
     double block[STRATA_MAX_CACHES]; /* bytes that a visit brings in both ways, by level */
     double block_confidence[STRATA_MAX_CACHES]; /* of that; 0: it is not known */
-    bool line_by_gap[STRATA_MAX_CACHES];        /* where the gap test found the line */
-    const char *what;                           /* the present part */
-    bool stopped;    /* the user asked to end, or the time is over */
+    bool alone[STRATA_MAX_CACHES]; /* visits that are no pairs bring in only their line */
+    bool line_by_gap[STRATA_MAX_CACHES]; /* where the gap test found the line */
+    const char *what;                    /* the present part */
+    bool stopped;                        /* the user asked to end, or the time is over */
     bool impossible; /* the present part failed for want of a string that there can be */
     struct strata_error *error;
 };
@@ -119,6 +120,7 @@ int probe_caches(struct probing *p);
 int probe_caches_again(struct probing *p);
 int cap_effective(struct probing *p);
 int probe_latencies_roughly(struct probing *p);
+int probe_room(struct probing *p);
 int probe_latencies(struct probing *p);
 int probe_lines(struct probing *p);
 int probe_tlbs(struct probing *p, enum arena arena);

@@ -144,13 +144,15 @@ long sweep_once(struct probing *p, const struct string *string, struct series *s
                 size_t least, double from, double to)
 {
     long visited = 0;
+    double pace = 0; /* seconds for a unit of x */
     for (size_t i = 0; i < series->npoints; i++) {
         struct point *point = &series->points[i];
-        double cycles;
+        double cycles, started = runner_clock(p->runner);
         if (point->x < from || point->x > to || (point->n && enough(series, i, least)))
             continue;
         bool time = time_left(p, (double)i / (double)series->npoints);
-        if (point->n ? !time : late(p)) /* each is visited once as long as that can be */
+        bool over = late(p) || started + pace * point->x > HARD * p->budget;
+        if (point->n ? !time : over) /* each is visited once as long as that can be */
             continue;
         if (try_string(p, string, point->x, &cycles))
             return -1;
@@ -158,6 +160,7 @@ long sweep_once(struct probing *p, const struct string *string, struct series *s
             out_of_memory(p);
             return -1;
         }
+        pace = (runner_clock(p->runner) - started) / point->x;
         visited++;
     }
     return visited;

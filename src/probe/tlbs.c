@@ -402,13 +402,21 @@ static int add_penalties(struct probing *p, enum arena arena,
     return 0;
 }
 
+/* As many pages as a string may have. */
+static double most_pages(const struct probing *p, enum arena arena)
+{
+    const struct ground *ground = &p->runner->ground[arena];
+    return ground->bytes ? fmin(MOST, (double)(ground->bytes / ground->page)) : 0;
+}
+
 /* Whether one more page fits after all. This can be told of a TLB that is fully
  * associative: with sets, the next page alone costs too little to be sure in a noise. */
 static int find_more(struct probing *p, enum arena arena, struct strata_probed_tlb *tlb)
 {
     struct string spread = {.build = build_spread, .arena = arena, .a = 1};
     struct string folded = {.build = build_folded, .arena = arena};
-    for (double next = tlb->entries.value + 1; time_left(p, 0); next++) {
+    for (double next = tlb->entries.value + 1;
+         next <= most_pages(p, arena) && time_left(p, 0); next++) {
         struct decision d;
         int status = decide_slower(p, &spread, next, &folded, next,
                                    tlb->penalty_cycles.value / 4, &d);
@@ -426,7 +434,8 @@ static int find_more(struct probing *p, enum arena arena, struct strata_probed_t
 static int find_anew(struct probing *p, enum arena arena, struct strata_probed_tlb *tlb)
 {
     struct strata_probed_tlb again = *tlb;
-    struct rise rise = {tlb->entries.low, fmax(tlb->entries.high, 1.5 * tlb->entries.value),
+    double beyond = fmax(tlb->entries.high, 1.5 * tlb->entries.value);
+    struct rise rise = {tlb->entries.low, fmin(beyond, most_pages(p, arena) - 1),
                         tlb->penalty_cycles.value};
     int status = find_size(p, arena, &rise, 0, &again);
     if (!status && again.entries.known &&
@@ -480,7 +489,7 @@ int probe_tlbs(struct probing *p, enum arena arena)
     const struct ground *ground = &p->runner->ground[arena];
     struct spread spreads[STRINGS];
     struct rise rises[MAX_LEVELS];
-    double most = ground->bytes ? fmin(MOST, (double)(ground->bytes / ground->page)) : 0;
+    double most = most_pages(p, arena);
     size_t n = 0;
     int status = 0;
     memset(spreads, 0, sizeof spreads);
