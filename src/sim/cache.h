@@ -93,8 +93,8 @@ struct cache {
     /* Large sets: */
     uint32_t bucket_shift; /* 64 - log2 of the number of buckets */
     struct sim_way *nodes;
-    struct sim_way *times; /* by node, stamps in order of age: nodes, but under FIFO others,
-                              because visits (quick.h) do not count there */
+    struct sim_way *times; /* by node, stamps in order of age: nodes, but others if near and
+                              FIFO, because visits (quick.h) do not count there */
     uint32_t *buckets;     /* the first node */
     uint32_t *chains;      /* by node: the next of the same bucket */
     uint32_t *ages;        /* by set, ways from the oldest to the newest */

@@ -13,7 +13,7 @@ int large_init(struct cache *cache, const struct allocator *allocator)
         cache->bucket_shift--;
     cache->nodes = cache_allocate(allocator, nodes, sizeof *cache->nodes);
     cache->times = cache->nodes;
-    if (cache->touch == TOUCH_NOTHING)
+    if (cache->near && cache->touch == TOUCH_NOTHING)
         cache->times = cache_allocate(allocator, nodes, sizeof *cache->times);
     cache->chains = cache_allocate(allocator, nodes, sizeof *cache->chains);
     cache->ages = cache_allocate(allocator, nodes, sizeof *cache->ages);
