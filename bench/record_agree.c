@@ -100,7 +100,8 @@ static void load_cachegrind(const struct bench *bench, sqlite3 *db)
         line[strcspn(line, "\n")] = '\0';
         if (strncmp(line, "fn=", 3) == 0) {
             free(function);
-            function = strdup(line + 3);
+            /* without the version of a symbol, as strata has it */
+            function = strndup(line + 3, strcspn(line + 3, "@"));
         } else if (function && read_counts(line, &d1, &ll)) {
             insert(stmt, function, d1, ll);
             lines++;
