@@ -123,7 +123,7 @@ static double end_of(const struct curve *curve, const struct plateau *plateau)
 {
     size_t last = plateau->last, middle = (plateau->first + last) / 2;
     if (last > middle && log2(curve->x[last] / curve->x[last - 1]) < 2.0 / PER_OCTAVE &&
-        noticeable(curve->y[last], curve->y[middle]))
+        log2(curve->y[last] / curve->y[middle]) > LEAST_RISE / 2)
         last--;
     return curve->x[last];
 }
@@ -181,13 +181,15 @@ static double typical(const struct series *series, double most, double middle)
     return at;
 }
 
-/* How likely a trial is disturbed: by the share of all that took noticeably longer than
- * the best one at their point, the best ones left out. */
-static double disturbance(const struct series *series)
+/* How likely a trial of a footprint a little below x is disturbed: by the share of those
+ * that took noticeably longer than the best one at their point, the best ones left out. */
+static double disturbance(const struct series *series, double x)
 {
     double longer = 0, all = 0;
     for (size_t i = 0; i < series->npoints; i++) {
         const struct point *point = &series->points[i];
+        if (point->x < x / 2 || point->x > x)
+            continue;
         double least = point_min(point);
         for (size_t j = 0; j < point->n; j++)
             longer += noticeable(point->y[j], least);
@@ -203,8 +205,9 @@ static double seen_beyond(const struct series *series, double x)
     size_t i = 0;
     while (i < series->npoints && (series->points[i].x <= x || !series->points[i].n))
         i++;
-    return i == series->npoints ? 0
-                                : 1 - pow(disturbance(series), (double)series->points[i].n);
+    return i == series->npoints
+               ? 0
+               : 1 - pow(disturbance(series, x), (double)series->points[i].n);
 }
 
 /* The analysis of one half of the observations. */

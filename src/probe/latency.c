@@ -170,7 +170,7 @@ static struct strata_value judge(const struct point *point)
         return no_time();
     memcpy(sorted, point->y, n * sizeof *sorted);
     sort_ascending(sorted, n);
-    double value = sorted[n / 4], high = sorted[n * 3 / 4];
+    double value = sorted[n / 8], high = sorted[n * 3 / 4];
     double factor = spread_factor(value, sorted[0], fmax(value, high));
     return known(value, value / factor, value * factor, 1 - exp2(1 - (double)n));
 }
