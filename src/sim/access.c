@@ -375,8 +375,9 @@ HOT uint32_t access_simply(struct sim *sim, const struct path *path, uint64_t ad
         physical = mapping_physical(&sim->mapping, address, false);
     if (path->n > 1) {
         const struct level *next = path->level[1];
-        second = cache_head(&next->lines, level_set(next, address, physical));
-        __builtin_prefetch(second, 1);
+        uint64_t set = level_set(next, address, physical);
+        second = cache_head(&next->lines, set);
+        cache_expect(&next->lines, set);
     }
     uint64_t page = address >> quick->page_shift, line = address >> path->grain;
     uint64_t at = sim_slot_of(page, SIM_PAGE_BITS), now = cache_tick(quick->clock);
