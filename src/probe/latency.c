@@ -301,8 +301,18 @@ static struct strata_value conclude(const struct view *view, size_t at)
     return value;
 }
 
+/* How much the curve changes from one footprint to the next. */
+static double unevenness(const struct view *view)
+{
+    double sum = 0;
+    for (size_t i = 1; i < view->n; i++)
+        sum += fabs(log(view->cycles[i].value / view->cycles[i - 1].value));
+    return sum / (double)(view->n - 1);
+}
+
 /* How much room a random cache before this one has depends on what prefetchers bring in at
- * a visit, which is known only roughly: the flattest of all curves counts. */
+ * a visit, which is known only roughly: the most even of all curves counts. It is believed
+ * if it is at least twice as even as the one that was measured: a little can be luck. */
 static struct strata_value latency_of(const struct probing *p, const struct series *series,
                                       int level)
 {
@@ -312,11 +322,13 @@ static struct strata_value latency_of(const struct probing *p, const struct seri
     if (best.n < 3 || level == p->probed->ncaches ||
         !p->probed->caches[level - 1].latency_cycles.known)
         return conclude(&best, flattest(&best));
+    double least = unevenness(&best) / 2;
     for (double r = room(p, level - 1); r <= top_room(p, level - 1); r *= ROOM_STEP) {
         struct view random = view_of(p, series, level, r);
-        if (random.n >= 3 &&
-            steepness(&random, flattest(&random)) < steepness(&best, flattest(&best)))
+        if (random.n >= 3 && unevenness(&random) < least) {
             best = random;
+            least = unevenness(&random);
+        }
     }
     return conclude(&best, flattest(&best));
 }
