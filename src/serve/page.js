@@ -224,7 +224,8 @@
     const last = card.series.curves[0].of(samples[samples.length - 1]);
     card.value.replaceChildren(format(last) + " ", element("small", {}, card.series.unit));
     const note = card.series.note();
-    card.about.textContent = [card.series.about, note].filter(Boolean).join("; ");
+    const about = (card.series.about || "").replace(/\.$/, "");
+    card.about.textContent = [about, note].filter(Boolean).join("; ");
     card.svg.setAttribute("aria-label", card.series.title + ": now " + format(last) + " " +
       card.series.unit + ", at most " + format(frame.top) + " on this chart");
   }
@@ -256,17 +257,18 @@
   function showTip(card) {
     const sample = nearest(shownSamples(), state.cursor);
     if (!sample || !card.frame) return;
-    const many = card.series.curves.length > 1;
     card.tip.replaceChildren(element("p", { class: "quiet" }, clock(sample.time)),
-      ...card.series.curves.map((curve, i) => element("p", { class: "s" + (i % 9) },
-        (many ? curve.name + "  " : "") + format(curve.of(sample)) + " " +
-        (i ? "" : card.series.unit))));
+      ...card.series.curves.map((curve, i) => element("p", {},
+        element("span", { class: "key s" + (i % 9) }), curve.name + " ",
+        element("b", {}, format(curve.of(sample))))),
+      element("p", { class: "quiet" }, card.series.unit));
     card.tip.hidden = false;
-    const x = card.svg.offsetLeft + card.frame.x(sample.time);
+    const chart = card.svg.getBoundingClientRect(), box = card.root.getBoundingClientRect();
+    const x = chart.left - box.left + card.frame.x(sample.time);
     const left = x + 12 + card.tip.offsetWidth > card.root.clientWidth
       ? x - 12 - card.tip.offsetWidth : x + 12;
     card.tip.style.left = Math.max(0, left) + "px";
-    return sample;
+    card.tip.style.top = chart.top - box.top + "px";
   }
 
   function pointTo(card, event) {

@@ -221,7 +221,9 @@ static double clock_now(void)
 
 void sampler_take(struct sampler *sampler, double now, int64_t ms)
 {
+    const char *why;
     double began = clock_now();
+    bool was_up = sampler_is_up(sampler, &why); /* then there is a last reading, at least */
     units_read(sampler);
     double took = clock_now() - began;
     sampler_lock(sampler);
@@ -232,10 +234,9 @@ void sampler_take(struct sampler *sampler, double now, int64_t ms)
         add_event(sampler, i, seconds);
     tally_reset(&sampler->tally);
     tally_run(&sampler->tally, sampler->sums);
-    if (!sampler->samples) {
-        sampler->started = now;
+    if (!sampler->samples)
         sampler->started_ms = ms;
-    } else
+    else if (was_up)
         remember(sampler, ms);
     sampler->samples++;
     sampler->last = now;

@@ -76,8 +76,8 @@ struct sampler {
     struct timeline timeline; /* rates, metrics, rates of each unit with a curve */
     size_t curves;
     uint64_t samples;
-    double started, last;        /* monotonic seconds; `last`: of the last sample */
-    int64_t started_ms, last_ms; /* the same, since 1970 */
+    double last;                 /* when the last one was taken: monotonic seconds */
+    int64_t started_ms, last_ms; /* the first and the last one, since 1970 */
     double took;                 /* seconds that the last one took to read */
     int process;                 /* descriptor of the process; -1: none */
     int group;                   /* of the control group; -1: none */
