@@ -46,7 +46,13 @@ end() {
     status=$?
     pid=
 }
-trap '[ -z "$pid" ] || kill "$pid"; rm -rf "$work"' EXIT
+stop() {
+    for one in $pid $target; do kill "$one"; done 2>/dev/null
+    [ -z "$group" ] || rmdir "$group" 2>/dev/null
+    rm -rf "$work"
+}
+pid='' target='' group=''
+trap stop EXIT
 get() { curl -s --max-time 60 -o "$work/got" -w '%{http_code}' "$@"; }
 # sees TEXT: waits until a line that begins with TEXT is in what /metrics says
 sees() {
@@ -168,6 +174,50 @@ fi
 if [ "$(id -u)" -eq 0 ]; then
     fails 2 'no such user' serve --listen 0 -e page-faults --user no-such-user
     fails 2 'that is root' serve --listen 0 -e page-faults --user root
+fi
+
+# A control group that is removed
+make_group() {
+    for group in /sys/fs/cgroup /sys/fs/cgroup/unified; do
+        group=$group/strata-test-$$
+        [ -e "${group%/*}/cgroup.procs" ] && mkdir "$group" 2>/dev/null && return
+    done
+    false
+}
+if ! make_group; then
+    echo 'skip: a control group cannot be made here'
+else
+    sh -c 'while :; do sleep 0.01; done' &
+    target=$!
+    begin -I 50 -e task-clock,page-faults --cgroup "$group"
+    if [ -z "$pid" ] || ! echo $target >"$group/cgroup.procs"; then
+        echo "skip: a control group cannot be counted: $(cat "$work/log")"
+    else
+        check 'a control group' sees 'strata_events_total{event="task-clock"} [1-9]'
+    fi
+    kill $target
+    wait $target 2>/dev/null
+    until rmdir "$group" 2>/dev/null; do sleep 0.05; done
+    if [ -n "$pid" ]; then
+        check 'is removed: it is said' sees 'strata_target_up{reason="/sys/fs/cgroup.* was removed"} 0'
+        check 'well formed' well_formed
+        end TERM
+        check 'exit status 0' is status $status 0
+    fi
+fi
+
+# As another user, from the start
+limited="setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all"
+level=$(cat /proc/sys/kernel/perf_event_paranoid)
+if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null ||
+    ! (cd / && $limited sh -c "test -x '$strata' && test -r '$root/metrics/cpus.table'"); then
+    echo 'skip: not root, or another user cannot run this strata'
+elif [ "$level" -lt 1 ]; then
+    echo "skip: perf_event_paranoid is $level, which allows all to all"
+else
+    (cd / && $limited "$strata" serve --listen 0 -e page-faults) >"$work/out" 2>"$work/err"
+    check 'as another user: exit status' is status $? 3
+    check 'and what to do' grep -q "^strata: nothing can be counted: .*sudo sysctl kernel.perf_event" "$work/err"
 fi
 
 # Without the system call
