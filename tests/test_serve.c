@@ -309,13 +309,14 @@ static int tear_down(void **state)
     return tree_remove(fake.root);
 }
 
-static int try_start(struct machine *machine, const char *events,
-                     const struct pmu_target *target, struct strata_error *error)
+static int try_start_on(struct machine *machine, const struct pmu_system *system,
+                        const char *events, const struct pmu_target *target,
+                        struct strata_error *error)
 {
     assert_int_equal(pmu_list_split(events, &machine->list, error), STRATA_OK);
-    assert_int_equal(pmu_list_bind(&machine->list, &machine->model, &fake_system, error),
+    assert_int_equal(pmu_list_bind(&machine->list, &machine->model, system, error),
                      STRATA_OK);
-    const struct sampler_plan plan = {.system = &fake_system,
+    const struct sampler_plan plan = {.system = system,
                                       .model = &machine->model,
                                       .list = &machine->list,
                                       .target = *target,
@@ -323,6 +324,12 @@ static int try_start(struct machine *machine, const char *events,
                                       .interval = 1,
                                       .all_metrics = false};
     return sampler_open(&machine->sampler, &plan, error);
+}
+
+static int try_start(struct machine *machine, const char *events,
+                     const struct pmu_target *target, struct strata_error *error)
+{
+    return try_start_on(machine, &fake_system, events, target, error);
 }
 
 static const struct pmu_target all = {.kind = PMU_ALL};
@@ -565,6 +572,50 @@ static void processors_come_back(void **state)
     has(m, "strata_event_rate{event=\"page-faults\"} 24"); /* 7 + 10 + 7 */
 }
 
+/* Two kinds of cores: an event belongs to one, and that the other has none is no news. */
+static int open_hybrid(struct perf_event_attr *attr, pid_t pid, int cpu, int group,
+                       unsigned long flags)
+{
+    enum { CORE = 4, ATOM = 10 };
+    if (attr->type == (cpu ? CORE : ATOM)) {
+        errno = ENOENT;
+        return -1;
+    }
+    return fake_open(attr, pid, cpu, group, flags);
+}
+
+static void hybrid(void **state)
+{
+    struct machine *m = *state;
+    struct pmu_system system = fake_system;
+    struct strata_error error;
+#define ENTRY(n)                                                                           \
+    "processor\t: " n "\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 151\n"     \
+    "stepping\t: 2\n\n"
+    tree_put(fake.root, "proc/cpuinfo", ENTRY("0") ENTRY("1"));
+#define DEVICES "sys/bus/event_source/devices/"
+    tree_put(fake.root, DEVICES "cpu_core/cpus", "0\n");
+    tree_put(fake.root, DEVICES "cpu_core/type", "4\n");
+    tree_put(fake.root, DEVICES "cpu_atom/cpus", "1\n");
+    tree_put(fake.root, DEVICES "cpu_atom/type", "10\n");
+    pmu_model_release(&m->model);
+    assert_int_equal(pmu_model_read(&m->model, "metrics", fake.root, &error), STRATA_OK);
+    assert_int_equal(m->model.nkinds, 2);
+    system.open = open_hybrid;
+    if (try_start_on(m, &system, "l1d_misses", &all, &error) != STRATA_OK)
+        fail_msg("%s", error.text);
+    for (uint64_t i = 1; i <= 2; i++) {
+        says(0, INSTRUCTIONS, 100 * i, i, i);
+        says(1, INSTRUCTIONS, 10 * i, i, i);
+        sample(m);
+    }
+    has(m, "strata_events_total{event=\"l1d_misses\",pmu=\"cpu_core\",cpu=\"0\"} 200");
+    has(m, "strata_events_total{event=\"l1d_misses\",pmu=\"cpu_atom\",cpu=\"1\"} 20");
+    has(m, "strata_event_rate{event=\"l1d_misses\",pmu=\"cpu_core\"} 100");
+    has(m, "strata_event_rate{event=\"l1d_misses\",pmu=\"cpu_atom\"} 10");
+    lacks(m, "strata_event_not_counted{");
+}
+
 /* A process that ends: what it did stays, and it is said. */
 static void process(void **state)
 {
@@ -769,6 +820,7 @@ int main(void)
         WITH_MACHINE(nothing),
         WITH_MACHINE(processors),
         WITH_MACHINE(processors_come_back),
+        WITH_MACHINE(hybrid),
         WITH_MACHINE(process),
         WITH_MACHINE(data),
         WITH_MACHINE(bounded),
