@@ -67,7 +67,7 @@ benches := $(bench_src:%.c=$(BUILD)/%)
 examples := $(example_src:%.c=$(BUILD)/%)
 cli_tests := $(filter-out tests/cli/lib.sh,$(wildcard tests/cli/*.sh))
 
-.PHONY: all test test-full sanitize cross fuzz bench table lint golden examples install \
+.PHONY: all test test-full sanitize cross vm fuzz bench table lint golden examples install \
         uninstall clean help completions
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -173,6 +173,7 @@ sanitize:
 
 test-full:
 	@STRATA_FULL=1 $(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory vm
 	@$(MAKE) --no-print-directory sanitize
 	@$(MAKE) --no-print-directory fuzz
 
@@ -208,6 +209,11 @@ $(BUILD)/aarch64/cross_main: $(BUILD)/aarch64/tests/cross_main.o $(BUILD)/aarch6
 cross: $(BUILD)/aarch64/cross_main
 	@echo "left out, for want of a library: $(filter-out $(cross_src),$(cross_all))"
 	@$(CROSS_RUN) $(BUILD)/aarch64/cross_main
+
+# Hardware counters for real, on an emulated ARM machine with Debian's kernel; skipped where
+# qemu-system-arm is not installed or the kernel cannot be fetched.
+vm:
+	@BUILD=$(BUILD) scripts/run-tests tests/vm/run.sh
 
 # The same self-test on this processor.
 $(BUILD)/tests/cross_main: $(BUILD)/tests/cross_main.o $(BUILD)/libstrata.a
@@ -317,6 +323,7 @@ help:
 	@echo 'sanitize           the tests with ASan and UBSan'
 	@echo 'lint               format, includes, man pages, static checks'
 	@echo 'cross              compile for AArch64, run under qemu'
+	@echo 'vm                 count on an emulated ARM machine with a PMU'
 	@echo 'fuzz               FUZZ_SECONDS=$(FUZZ_SECONDS) for each fuzz target'
 	@echo 'bench, table       the benchmarks; the table of simulated processors'
 	@echo 'golden             write the expected output of tests/cli anew'

@@ -26,9 +26,13 @@ static int allowed_at(bool kernel, bool wide)
     return wide ? 0 : kernel ? 1 : 2;
 }
 
-static const char *level_means(int64_t level)
+/* From 3 on, kernels of some distributions let only root count; others go on as at 2. That
+ * is known when counting a program of one's own, without the kernel, was denied. */
+static const char *level_means(int64_t level, int needed)
 {
-    return level >= 3   ? "only root may count"
+    return level >= 3 && needed == 2 ? "only root may count"
+           : level >= 3 ? "users may count at the most their own programs, without the "
+                          "kernel"
            : level == 2 ? "users may count only their own programs, without the kernel"
            : level == 1 ? "users may count only their own programs"
                         : "raw tracepoints are for root";
@@ -47,7 +51,7 @@ static void explain_denied(const struct pmu_system *system, const char *name, bo
         snprintf(why, PMU_WHY,
                  "denied (%s): perf_event_paranoid is %d, so %s; run 'sudo sysctl "
                  "kernel.perf_event_paranoid=%d', or give strata CAP_PERFMON",
-                 name, (int)level, level_means(level), needed);
+                 name, (int)level, level_means(level, needed), needed);
     else if (system->may_count())
         snprintf(why, PMU_WHY,
                  "denied (%s) in spite of CAP_PERFMON: a container's seccomp filter or the "

@@ -23,7 +23,8 @@ struct pmu_system {
                 unsigned long flags);
     pmu_namer *names;        /* NULL: names of PMUs are not known */
     const char *root;        /* before every path in /proc, /sys and /dev; "" here */
-    bool (*may_count)(void); /* this process has CAP_PERFMON or CAP_SYS_ADMIN */
+    bool (*may_count)(void); /* this process has CAP_PERFMON or CAP_SYS_ADMIN, and not in a
+                                user namespace only */
 };
 
 /* The real one, with the names of libpfm4. */

@@ -8,6 +8,7 @@
 #include "pmu/launch.h"
 #include "pmu/model.h"
 #include "pmu/tally.h"
+#include "pmu/watch.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -172,8 +173,8 @@ static void multiplexed(void)
     close_set(&set);
 }
 
-/* A process, and the child that it starts while it is counted. */
-static void attached(void)
+/* A process, and the child that it starts while it is counted, or without it. */
+static void attached(bool threads_only)
 {
     const uint64_t n = 5000000;
     int go[2];
@@ -190,17 +191,21 @@ static void attached(void)
             waitpid(child, NULL, 0);
         _exit(0);
     }
-    const struct pmu_target target = {
-        .kind = PMU_PROCESS, .pid = pid, .inherit = true, .user_only = true};
+    const struct pmu_target target = {.kind = PMU_PROCESS,
+                                      .pid = pid,
+                                      .inherit = true,
+                                      .threads_only = threads_only,
+                                      .user_only = true};
     if (open_set(&set, "instructions", &target)) {
         pmu_enable(set.pmu);
         (void)!write(go[1], "g", 1);
         waitpid(pid, NULL, 0);
         pmu_read(set.pmu, set.counts);
-        double error = (double)set.counts[0].value / (4.0 * (double)n) - 1;
+        double wanted = (threads_only ? 2.0 : 4.0) * (double)n;
+        double error = (double)set.counts[0].value / wanted - 1;
         check(error >= 0 && error < 0.001,
-              "attached to a process and its child: %" PRIu64 " instructions",
-              set.counts[0].value);
+              "attached to a process and its %s: %" PRIu64 " instructions",
+              threads_only ? "threads alone" : "child", set.counts[0].value);
         close_set(&set);
     }
     close(go[0]);
@@ -232,6 +237,52 @@ static void launched(void)
         close_set(&set);
     }
     sigprocmask(SIG_SETMASK, &launch.before, NULL);
+}
+
+/* Rates of a process that runs, as `strata top` has them. */
+static void watch_process(const struct watch_settings *settings)
+{
+    struct watch *watch;
+    struct strata_error error = {0};
+    if (watch_open(settings, &watch, &error) != STRATA_OK) {
+        check(false, "watching: %s", error.text);
+        return;
+    }
+    usleep(200000);
+    if (watch_look(watch, &error) == STRATA_OK && watch->nrows == 1) {
+        const struct watch_row *row = watch->rows[0];
+        check(row->state == WATCH_COUNTED && row->values[0] > 0 && row->busy > 0,
+              "watched: %.3g instructions a second", row->values[0]);
+        check(fabs(row->values[0] / row->values[1] - 1) < 0.01, "watched: one a cycle");
+        check(isnan(row->values[2]) && strstr(watch->columns[2].why, "never moved"),
+              "watched: l1d_misses: %s", watch->columns[2].why);
+    } else
+        check(false, "watched: %zu rows: %s", watch->nrows, error.text);
+    watch_close(watch);
+}
+
+static void watched(void)
+{
+    struct pmu_list list;
+    struct strata_error error = {0};
+    pid_t pid = fork();
+    if (pid == 0)
+        for (;;)
+            loop(1000000);
+    const struct watch_settings settings = {.system = &here,
+                                            .model = &model,
+                                            .list = &list,
+                                            .pids = &pid,
+                                            .npids = 1,
+                                            .descriptors = 100};
+    if (pmu_list_split("instructions,cycles,l1d_misses", &list, &error) == STRATA_OK &&
+        pmu_list_bind(&list, &model, &here, &error) == STRATA_OK)
+        watch_process(&settings);
+    else
+        check(false, "%s", error.text);
+    pmu_list_release(&list);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
 }
 
 static void metrics(void)
@@ -277,7 +328,9 @@ static void run_all(void)
     never_moved();
     metrics();
     groups();
-    attached();
+    attached(false);
+    attached(true);
+    watched();
     launched();
     multiplexed();
 }
