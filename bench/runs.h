@@ -33,6 +33,7 @@ struct bench {
 struct usage {
     double seconds;   /* CPU time of the program itself and of what it started */
     double megabytes; /* the most that one of them had */
+    double kernel;    /* CPU seconds in the kernel, which are not in `seconds` */
 };
 
 __attribute__((format(printf, 1, 2), noreturn)) static inline void die(const char *format,
@@ -128,9 +129,10 @@ static inline struct usage run(const struct bench *bench, const char *const *arg
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         die("%s failed (status %#x); see %s/errors", argv[0], (unsigned)status,
             bench->work);
-    return (struct usage){(double)used.ru_utime.tv_sec +
-                              1e-6 * (double)used.ru_utime.tv_usec,
-                          (double)used.ru_maxrss / 1024};
+    return (struct usage){
+        (double)used.ru_utime.tv_sec + 1e-6 * (double)used.ru_utime.tv_usec,
+        (double)used.ru_maxrss / 1024,
+        (double)used.ru_stime.tv_sec + 1e-6 * (double)used.ru_stime.tv_usec};
 }
 
 /* Words of a command line: those of `first` and then those of `second`. */

@@ -296,6 +296,7 @@ static void test_files(void **state)
     char folder[] = "/tmp/strata-test-raw-XXXXXX", path[64], other[64];
     struct raw_builder builder;
     struct raw_file raw;
+    struct raw_header header;
     struct strata_error error;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/1.raw", folder);
@@ -312,7 +313,10 @@ static void test_files(void **state)
     assert_int_equal(raw_read(path, &raw, &error), STRATA_OK);
     assert_false(raw.incomplete);
     assert_int_equal(raw.lists[RAW_CELL].n, SAMPLE_CELLS);
+    assert_int_equal(raw_read_header(path, &header, &error), STRATA_OK);
+    assert_memory_equal(&header, raw.header, sizeof header);
     raw_release(&raw);
+    assert_int_equal(raw_read_header(other, &header, &error), STRATA_FAILED);
     assert_int_equal(truncate(path, (off_t)builder.size - 8), 0);
     assert_int_equal(raw_read(path, &raw, &error), STRATA_OK);
     assert_true(raw.incomplete);
