@@ -138,7 +138,9 @@ static void expect_state(int id, enum watch_state state)
 /* What was counted since the last look. */
 static void expect_count(int id, size_t column, double count)
 {
-    assert_float_equal(row_of(id)->values[column] * watch->seconds, count, 1e-6 * count);
+    const struct watch_row *row = row_of(id);
+    assert_true(row->seconds > 0 && row->seconds <= watch->seconds);
+    assert_float_equal(row->values[column] * row->seconds, count, 1e-6 * count);
 }
 
 static int set_up(void **state)

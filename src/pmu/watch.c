@@ -247,7 +247,7 @@ static enum pmu_state difference(const struct wanted *wanted, const struct readi
 
 static void set_events(const struct watching *w, struct subject *subject, double now)
 {
-    double seconds = now - subject->since;
+    double seconds = subject->row.seconds = now - subject->since;
     double *values = subject->row.values;
     for (size_t i = 0; i < w->settings.list->n; i++)
         values[i] = NAN;
@@ -297,6 +297,7 @@ static void set_values(struct watching *w, struct subject *subject, double now)
     bool counted = subject->pmu != NULL;
     for (size_t i = 0; i < w->shown.ncolumns; i++)
         row->values[i] = NAN;
+    row->seconds = 0;
     if (!counted)
         return;
     if (row->state != WATCH_ENDED)

@@ -59,6 +59,7 @@ struct watch_row {
     enum watch_state state;
     double busy;    /* share of one processor, 1 for all of it; NAN: not known */
     double used;    /* processor time since it was started, in seconds */
+    double seconds; /* over which its counts are: since they were read or opened before */
     double *values; /* of each column; NAN: not known, watch_why() says why */
 };
 

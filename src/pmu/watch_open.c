@@ -3,6 +3,7 @@
  * Which events can be counted at all, who of all gets counters, and reading them. */
 #include "core/fail.h"
 #include "host/processes.h"
+#include "pmu/launch.h"
 #include "pmu/watching.h"
 
 #include <math.h>
@@ -160,7 +161,7 @@ static void refuse(struct watching *w, struct subject *subject)
 }
 
 /* Counters on one that has none. It may have ended meanwhile: the next look will see. */
-static void open_subject(struct watching *w, struct subject *subject, double now)
+static void open_subject(struct watching *w, struct subject *subject)
 {
     const struct pmu_target target = {.kind = w->settings.by == WATCH_CPUS ? PMU_CPU
                                                                            : PMU_PROCESS,
@@ -174,7 +175,7 @@ static void open_subject(struct watching *w, struct subject *subject, double now
         return;
     read_subject(w, subject);
     memcpy(subject->before, subject->now, w->npossible * sizeof *subject->now);
-    subject->since = now;
+    subject->since = launch_now(); /* opening thousands takes a while */
     subject->opened_threads = subject->threads;
     if (is_opened(w, subject->pmu)) {
         pmu_enable(subject->pmu);
@@ -218,7 +219,7 @@ int watching_grant(struct watching *w, struct strata_error *error)
     w->shown.left_out = w->shown.refused = 0;
     for (size_t i = 0; i < n; i++) {
         if (order[i]->granted && !order[i]->pmu)
-            open_subject(w, order[i], w->looked);
+            open_subject(w, order[i]);
         else if (!order[i]->granted && order[i]->row.state != WATCH_REFUSED)
             order[i]->row.state = WATCH_LEFT_OUT;
         w->shown.left_out += order[i]->row.state == WATCH_LEFT_OUT;

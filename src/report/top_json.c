@@ -50,9 +50,10 @@ static json_t *row_of(const struct top_frame *frame, const struct watch_row *row
         bad = json_object_set_new(values, watch->columns[i].name,
                                   number_or_null(row->values[i]));
     json_t *object = json_pack(
-        "{s:i,s:s,s:o,s:o,s:o}", frame->by == WATCH_CPUS ? "cpu" : "pid", row->id, "state",
-        watch_state_name(row->state), "cpu_pct", number_or_null(100 * row->busy), "values",
-        values, "why", reasons_of(watch, row));
+        "{s:i,s:s,s:o,s:o,s:o,s:o}", frame->by == WATCH_CPUS ? "cpu" : "pid", row->id,
+        "state", watch_state_name(row->state), "cpu_pct", number_or_null(100 * row->busy),
+        "seconds", number_or_null(row->seconds > 0 ? row->seconds : NAN), "values", values,
+        "why", reasons_of(watch, row));
     if (object && frame->by == WATCH_PROCESSES) {
         bad = json_object_set_new(object, "user",
                                   text_of(user_name(frame->users, row->uid))) ||

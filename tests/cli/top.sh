@@ -50,13 +50,13 @@ check 'a line for each frame' is lines "$(wc -l <"$work/out")" 20
 check 'who it is' frame --arg i $idle --arg b $busy 'all(.[]; .schema == "strata.top/1" and
     .by == "process" and .all == 2 and .not_watched == 0 and .refused == 0 and
     ([.rows[] | .pid | tostring] | sort) == ([$i, $b] | sort) and
-    all(.rows[]; .state == "counted") and .interval[1] > .interval[0])'
+    all(.rows[]; .state == "counted" and .seconds > 0) and .interval[1] > .interval[0])'
 check 'one that sleeps has 0, not null' frame --argjson i $idle \
     'all(.[]; .rows[] | select(.pid == $i) | .values["page-faults"] == 0)'
 check 'one that faults has more' frame --argjson b $busy \
     'any(.[]; .rows[] | select(.pid == $b) | .values["page-faults"] > 0)'
 frames -n 5 -d 0.1 -e page-faults -p $idle,$busy --sort page-faults
-check 'sorted' frame 'all(.[]; .rows[0].values["page-faults"] >= .rows[1].values["page-faults"])'
+check 'sorted' frame 'length == 5 and all(.[]; .rows[0].values["page-faults"] >= .rows[1].values["page-faults"])'
 frames -n 1 -d 0.1 -e page-faults -p $idle,$busy --filter FAULT
 check 'filtered' frame --argjson b $busy '.[0].rows | length == 1 and .[0].pid == $b'
 run top -n 2 -d 0.1 -e page-faults,context-switches,cpu-migrations -p $idle,$busy
