@@ -390,8 +390,12 @@ static int add_penalties(struct probing *p, enum arena arena,
                          struct strata_probed_tlb *tlbs, int n, double most)
 {
     for (int i = 0; i < n; i++) {
+        bool last = i + 1 == n || !tlbs[i + 1].entries.known;
         double here = tlbs[i].entries.value;
-        double next = i + 1 < n ? tlbs[i + 1].entries.value : most;
+        double next = last ? most : tlbs[i + 1].entries.value;
+        tlbs[i].penalty_cycles = tlbs[i].penalty_ns = no_time();
+        if (!tlbs[i].entries.known || late(p))
+            continue;
         /* Every set must overflow, but the lines should not overflow the caches. */
         double ways = tlbs[i].ways.known ? tlbs[i].ways.value : 1;
         double pages = ceil(fmin(here * fmax(1.25, 1 + 1 / ways), sqrt(here * next)));
