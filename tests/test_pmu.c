@@ -509,8 +509,11 @@ static int answer(struct perf_event_attr *attr, pid_t pid, int cpu, int group,
         errno = EACCES;
         return -1;
     }
+    const uint64_t one[] = {1, says[1], says[2], says[0]}; /* a group of one */
+    bool groups = attr->read_format & PERF_FORMAT_GROUP;
+    ssize_t size = groups ? sizeof one : sizeof says;
     int fd = memfd_create("counter", MFD_CLOEXEC);
-    if (fd < 0 || write(fd, says, sizeof says) != sizeof says ||
+    if (fd < 0 || write(fd, groups ? one : says, (size_t)size) != size ||
         lseek(fd, 0, SEEK_SET) != 0)
         return -1;
     return fd;
@@ -527,6 +530,31 @@ static void read_answer(const char *event, uint64_t value, uint64_t enabled,
     open_set(&set, &system, &self, event, 0);
     pmu_read(set.pmu, set.counts);
     *count = set.counts[0];
+    pmu_close(set.pmu);
+}
+
+/* Software events are read at once, whatever stands between them. */
+static void software_at_once(void **state)
+{
+    struct set set;
+    (void)state;
+    open_set(&set, &pmu_system_here, &self,
+             "page-faults nopmu/event=1/ minor-faults task-clock", 0);
+    pmu_read(set.pmu, set.counts);
+    if (!pmu_opened(set.pmu, 0)) {
+        printf("skip: %s\n", set.counts[0].why);
+        pmu_close(set.pmu);
+        skip();
+    }
+    assert_int_equal(faults_of(&set, 0, 0), faults_of(&set, 0, 0)); /* warm */
+    assert_int_equal(faults_of(&set, 0, 50), 50);
+    assert_int_equal(set.counts[2].state, PMU_COUNTED);
+    assert_int_equal(set.counts[2].value, set.counts[0].value);
+    assert_int_equal(set.counts[2].enabled_ns, set.counts[0].enabled_ns);
+    assert_int_equal(set.counts[3].enabled_ns, set.counts[0].enabled_ns);
+    assert_true(set.counts[3].value > 0);
+    assert_int_equal(set.counts[1].state, PMU_UNKNOWN);
+    assert_int_equal(set.counts[1].value, 0);
     pmu_close(set.pmu);
 }
 
@@ -692,14 +720,23 @@ static void user_reads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(page_faults),     cmocka_unit_test(breakpoints),
-        cmocka_unit_test(tracepoints),     cmocka_unit_test(context_switches),
-        cmocka_unit_test(process),         cmocka_unit_test(no_process),
-        cmocka_unit_test(child),           cmocka_unit_test(all_processors),
-        cmocka_unit_test(control_group),   cmocka_unit_test(falls_back),
-        cmocka_unit_test(refusals),        cmocka_unit_test(kernel_only),
-        cmocka_unit_test(scaling),         cmocka_unit_test(codes),
-        cmocka_unit_test(other_processor), cmocka_unit_test(user_reads),
+        cmocka_unit_test(page_faults),
+        cmocka_unit_test(breakpoints),
+        cmocka_unit_test(tracepoints),
+        cmocka_unit_test(context_switches),
+        cmocka_unit_test(process),
+        cmocka_unit_test(no_process),
+        cmocka_unit_test(child),
+        cmocka_unit_test(all_processors),
+        cmocka_unit_test(control_group),
+        cmocka_unit_test(falls_back),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(kernel_only),
+        cmocka_unit_test(software_at_once),
+        cmocka_unit_test(scaling),
+        cmocka_unit_test(codes),
+        cmocka_unit_test(other_processor),
+        cmocka_unit_test(user_reads),
     };
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }

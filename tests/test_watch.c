@@ -36,12 +36,15 @@ static bool may_count(void)
     return may_count_all;
 }
 
-static int give(uint64_t step)
+/* A group of one has its number first. */
+static int give(uint64_t step, bool group)
 {
     int fd = memfd_create("counter", MFD_CLOEXEC);
     for (uint64_t i = 0; i < READINGS && fd >= 0; i++) {
-        uint64_t words[3] = {i * step, i * 1000000, i * 1000000};
-        assert_int_equal(write(fd, words, sizeof words), sizeof words);
+        uint64_t alone[] = {i * step, i * 1000000, i * 1000000};
+        uint64_t one[] = {1, i * 1000000, i * 1000000, i * step};
+        ssize_t size = group ? sizeof one : sizeof alone;
+        assert_int_equal(write(fd, group ? one : alone, (size_t)size), size);
     }
     lseek(fd, 0, SEEK_SET);
     return fd;
@@ -59,9 +62,9 @@ static int open_fake(struct perf_event_attr *attr, pid_t pid, int cpu, int group
         return -1;
     bool still = still_pid && pid == still_pid;
     uint64_t step = steps[attr->type == PERF_TYPE_SOFTWARE];
-    return give(still && attr->type != PERF_TYPE_SOFTWARE  ? 0
-                : attr->config == PERF_COUNT_HW_CPU_CYCLES ? 2 * step
-                                                           : step);
+    step = still && attr->type != PERF_TYPE_SOFTWARE ? 0 : step;
+    return give(attr->config == PERF_COUNT_HW_CPU_CYCLES ? 2 * step : step,
+                attr->read_format & PERF_FORMAT_GROUP);
 }
 
 static struct pmu_system fake;

@@ -3,8 +3,12 @@
  * Counters by perf_event_open().
  *
  * An event has one descriptor for each place that it is counted in: a thread, a processor,
- * or both "any" and "this". Every descriptor is read on its own, with the times that it was
- * enabled and running: groups of inherited counters cannot be read at once. */
+ * or both "any" and "this". It is read with the times that it was enabled and running.
+ *
+ * Counters of a group are read at once, by its leader, unless they are inherited: the
+ * kernel cannot do that. A read of another processor's counter interrupts that processor,
+ * which is most of its cost. So software events, which need no place in a PMU and can stand
+ * in any group, are put into one where nobody asked for another. */
 #include "pmu/pmu.h"
 
 #include "core/fail.h"
@@ -21,9 +25,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+enum { OWN_GROUP = INT_MAX }; /* of software events that nobody has put into one */
+
 struct counter {
     const struct pmu_want *want;
-    int *fds; /* one for each place; -1: not there */
+    int group;                    /* want->group, or OWN_GROUP */
+    const struct counter *leader; /* NULL: it leads itself, or stands alone */
+    int *fds;                     /* one for each place; -1: not there */
     bool opened, software, user_only, leads;
     const char *way;
     enum pmu_state state; /* why it was not opened */
@@ -38,15 +46,23 @@ struct pmu {
     int cgroup; /* descriptor, or -1 */
     struct counter *counters;
     size_t n;
+    uint64_t *words; /* that a read of a whole group may give */
 };
 
 /* Opening. */
+
+static bool reads_groups(const struct pmu *pmu)
+{
+    return !pmu->target.inherit;
+}
 
 static void set_attributes(const struct pmu *pmu, const struct counter *counter,
                            struct perf_event_attr *attr)
 {
     attr->size = sizeof *attr;
     attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    if (reads_groups(pmu) && counter->group)
+        attr->read_format |= PERF_FORMAT_GROUP;
     attr->disabled = counter->leads; /* the others follow their leader */
     attr->inherit = pmu->target.inherit;
     attr->inherit_thread = pmu->target.inherit && pmu->target.threads_only;
@@ -153,6 +169,7 @@ static void open_counter(struct pmu *pmu, struct counter *counter,
 {
     const struct event_row *row = counter->want->row;
     counter->leads = leader == NULL;
+    counter->leader = leader;
     if (row && !row->nways) {
         note(counter, PMU_UNKNOWN, row->about);
         return;
@@ -166,27 +183,60 @@ static void open_counter(struct pmu *pmu, struct counter *counter,
 /* The counter that the group of counter i begins with; NULL: it begins itself. */
 static const struct counter *leader_of(const struct pmu *pmu, size_t i)
 {
-    int group = pmu->counters[i].want->group;
-    const struct counter *leader = NULL;
-    for (size_t j = i; group && j > 0 && pmu->counters[j - 1].want->group == group; j--)
-        if (pmu->counters[j - 1].opened && pmu->counters[j - 1].leads)
-            leader = &pmu->counters[j - 1];
-    return leader;
+    int group = pmu->counters[i].group;
+    for (size_t j = 0; group && j < i; j++)
+        if (pmu->counters[j].group == group && pmu->counters[j].opened &&
+            pmu->counters[j].leads)
+            return &pmu->counters[j];
+    return NULL;
+}
+
+/* Whether the kernel counts it in the place where it happens, without a PMU of any kind. */
+static bool is_plain_software(const struct pmu *pmu, const struct pmu_want *want)
+{
+    struct pmu_code code;
+    char why[PMU_WHY];
+    return !want->row &&
+           pmu_encode(pmu->system, &want->kind, want->name, &code, why) == 0 &&
+           code.attr.type == PERF_TYPE_SOFTWARE;
+}
+
+static int group_of(const struct pmu *pmu, const struct pmu_want *want)
+{
+    bool own = !want->group && reads_groups(pmu) && is_plain_software(pmu, want);
+    return own ? OWN_GROUP : want->group;
+}
+
+/* One alone needs no group. */
+static void drop_small_group(struct pmu *pmu)
+{
+    struct counter *last = NULL;
+    size_t members = 0;
+    for (size_t i = 0; i < pmu->n; i++)
+        if (pmu->counters[i].group == OWN_GROUP) {
+            last = &pmu->counters[i];
+            members++;
+        }
+    if (members == 1)
+        last->group = 0;
 }
 
 static int make_counters(struct pmu *pmu, const struct pmu_want *wants, size_t n)
 {
     pmu->counters = calloc(n ? n : 1, sizeof *pmu->counters);
-    if (!pmu->counters)
+    pmu->words = calloc(3 + n, sizeof *pmu->words);
+    if (!pmu->counters || !pmu->words)
         return -1;
     for (pmu->n = 0; pmu->n < n; pmu->n++) {
         struct counter *counter = &pmu->counters[pmu->n];
         counter->want = &wants[pmu->n];
+        counter->group = group_of(pmu, counter->want);
         counter->fds = malloc(pmu->places.n * sizeof *counter->fds);
         if (!counter->fds)
             return -1;
         memset(counter->fds, -1, pmu->places.n * sizeof *counter->fds);
     }
+    drop_small_group(pmu);
     return 0;
 }
 
@@ -239,6 +289,7 @@ void pmu_close(struct pmu *pmu)
     if (pmu->cgroup >= 0)
         close(pmu->cgroup);
     free(pmu->counters);
+    free(pmu->words);
     pmu_places_release(&pmu->places);
     free(pmu);
 }
@@ -270,21 +321,22 @@ static uint64_t scale(uint64_t raw, uint64_t enabled, uint64_t running)
     return (uint64_t)((unsigned __int128)raw * enabled / running);
 }
 
-/* Adds what one descriptor says; false: a pinned counter that lost its place. */
-static bool add_place(int fd, struct pmu_count *count)
+static bool read_words(int fd, uint64_t *words, size_t n)
 {
-    uint64_t words[3]; /* value, enabled, running */
     ssize_t got;
     do
-        got = read(fd, words, sizeof words);
+        got = read(fd, words, n * sizeof *words);
     while (got < 0 && errno == EINTR);
-    if (got != (ssize_t)sizeof words)
-        return false;
-    count->raw += words[0];
-    count->enabled_ns += words[1];
-    count->running_ns += words[2];
-    count->value += scale(words[0], words[1], words[2]);
-    return true;
+    return got == (ssize_t)(n * sizeof *words);
+}
+
+static void add_value(struct pmu_count *count, uint64_t value, uint64_t enabled,
+                      uint64_t running)
+{
+    count->raw += value;
+    count->enabled_ns += enabled;
+    count->running_ns += running;
+    count->value += scale(value, enabled, running);
 }
 
 static void set_state(struct pmu_count *count, enum pmu_state state, const char *why)
@@ -325,15 +377,51 @@ static void judge(const struct counter *counter, size_t lost, struct pmu_count *
     }
 }
 
-static void read_counter(const struct pmu *pmu, const struct counter *counter,
-                         struct pmu_count *count)
+/* One descriptor of a counter that stands alone; false: a pinned counter that lost its
+ * place. */
+static bool add_place(int fd, struct pmu_count *count)
 {
-    *count = (struct pmu_count){.state = counter->state, .user_only = counter->user_only};
-    if (!counter->opened) {
-        set_state(count, counter->state, counter->why);
-        return;
-    }
-    count->state = PMU_COUNTED;
+    uint64_t words[3]; /* value, enabled, running */
+    if (!read_words(fd, words, 3))
+        return false;
+    add_value(count, words[0], words[1], words[2]);
+    return true;
+}
+
+static bool is_member(const struct pmu *pmu, size_t i, const struct counter *leader)
+{
+    const struct counter *counter = &pmu->counters[i];
+    return counter->opened && (counter == leader || counter->leader == leader);
+}
+
+/* One place of a group: the members that are there, in the order in which they were
+ * opened. */
+static bool add_group(const struct pmu *pmu, const struct counter *leader, size_t place,
+                      struct pmu_count *counts)
+{
+    uint64_t *words = pmu->words; /* how many, enabled, running, values */
+    size_t there = 0;
+    for (size_t i = 0; i < pmu->n; i++)
+        there += is_member(pmu, i, leader) && pmu->counters[i].fds[place] >= 0;
+    if (!read_words(leader->fds[place], words, 3 + there) || words[0] != there)
+        return false;
+    const uint64_t *value = words + 3;
+    for (size_t i = 0; i < pmu->n; i++)
+        if (is_member(pmu, i, leader) && pmu->counters[i].fds[place] >= 0)
+            add_value(&counts[i], *value++, words[1], words[2]);
+    return true;
+}
+
+static void begin_count(const struct counter *counter, struct pmu_count *count)
+{
+    *count = (struct pmu_count){.user_only = counter->user_only};
+    set_state(count, counter->opened ? PMU_COUNTED : counter->state,
+              counter->opened ? "" : counter->why);
+}
+
+static void read_alone(const struct pmu *pmu, const struct counter *counter,
+                       struct pmu_count *count)
+{
     size_t lost = 0;
     for (size_t i = 0; i < pmu->places.n; i++)
         if (counter->fds[i] >= 0)
@@ -341,10 +429,31 @@ static void read_counter(const struct pmu *pmu, const struct counter *counter,
     judge(counter, lost, count);
 }
 
+static void read_group(const struct pmu *pmu, const struct counter *leader,
+                       struct pmu_count *counts)
+{
+    size_t lost = 0;
+    for (size_t i = 0; i < pmu->places.n; i++)
+        if (leader->fds[i] >= 0)
+            lost += !add_group(pmu, leader, i, counts);
+    for (size_t i = 0; i < pmu->n; i++)
+        if (is_member(pmu, i, leader))
+            judge(&pmu->counters[i], lost, &counts[i]);
+}
+
 void pmu_read(struct pmu *pmu, struct pmu_count *counts)
 {
     for (size_t i = 0; i < pmu->n; i++)
-        read_counter(pmu, &pmu->counters[i], &counts[i]);
+        begin_count(&pmu->counters[i], &counts[i]);
+    for (size_t i = 0; i < pmu->n; i++) {
+        const struct counter *counter = &pmu->counters[i];
+        if (!counter->opened)
+            continue;
+        if (!counter->group || !reads_groups(pmu))
+            read_alone(pmu, counter, &counts[i]);
+        else if (!counter->leader)
+            read_group(pmu, counter, counts);
+    }
 }
 
 bool pmu_read_user(const struct pmu *pmu, size_t i, uint64_t *count)
