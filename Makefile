@@ -213,7 +213,7 @@ cross: $(BUILD)/aarch64/cross_main
 # Hardware counters for real, on an emulated ARM machine with Debian's kernel; skipped where
 # qemu-system-arm is not installed or the kernel cannot be fetched.
 vm:
-	@BUILD=$(BUILD) scripts/run-tests tests/vm/run.sh
+	@BUILD=$(BUILD) TEST_JOBS=1 scripts/run-tests tests/vm/run.sh tests/vm/offline.sh
 
 # The same self-test on this processor.
 $(BUILD)/tests/cross_main: $(BUILD)/tests/cross_main.o $(BUILD)/libstrata.a

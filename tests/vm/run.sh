@@ -5,6 +5,7 @@
 # for AArch64, boots it with Debian's kernel in qemu, and shows what it says.
 #
 #     tests/vm/run.sh            from the root of the project; lines `ok - ...`, `not ok - ...`
+#     tests/vm/run.sh NAME N     the same with tests/vm/NAME.c, on N processors
 #
 # Exit status 77 and a line `skip: ...` where a program for it is not installed or the kernel
 # cannot be had, and only there: a machine that does not come to its end in VM_SECONDS (500)
@@ -16,6 +17,7 @@
 build=${BUILD:-build}/vm
 CC=${CROSS_CC:-aarch64-linux-gnu-gcc}
 seconds=${VM_SECONDS:-500}
+guest=${1:-guest} processors=${2:-1}
 
 skip() {
     echo "skip: $1"
@@ -52,35 +54,32 @@ fetch() {
 kernel=${STRATA_VM_KERNEL:-$build/vmlinuz}
 [ -e "$kernel" ] || fetch || skip 'the kernel package for ARM cannot be had'
 
-# What runs there, tests/vm/NAME.c: VM_GUEST=offline VM_PROCESSORS=2 is another one.
-guest=${VM_GUEST:-guest}
-
 # All of src/pmu and src/serve but what needs a library: Debian has those for the own
 # processor only.
 sources=$(find src/pmu src/core src/host src/machine src/serve -name '*.c' \
     -exec grep -LE '^#include <(perfmon|hwloc|ini|jansson|microhttpd)' {} +)
+
 # shellcheck disable=SC2086 # a list of files
 "$CC" -static -O2 -std=gnu17 -D_GNU_SOURCE -DSTRATA_VERSION='"vm"' -Wall -Iinclude -Isrc \
     -ffunction-sections -Wl,--gc-sections "tests/vm/$guest.c" $sources \
     -o "$build/$guest" -lm -lpthread 2>"$build/cc.log" ||
     { cat "$build/cc.log"; echo 'not ok - vm: compiling the guest'; exit 1; }
 
-tree=$build/$guest.root
-rm -rf "$tree"
-mkdir -p "$tree/metrics" "$tree/dev" || exit 1
-cp "$build/$guest" "$tree/init"
-cp metrics/* "$tree/metrics"
-(cd "$tree" && find . | cpio -o -H newc 2>/dev/null) | gzip >"$build/$guest.gz"
+rm -rf "$build/root"
+mkdir -p "$build/root/metrics" "$build/root/dev" || exit 1
+cp "$build/$guest" "$build/root/init"
+cp metrics/* "$build/root/metrics"
+(cd "$build/root" && find . | cpio -o -H newc 2>/dev/null) | gzip >"$build/initrd.gz"
 
 # -icount makes instructions the clock, without which the PMU has no event for them.
 timeout "$seconds" qemu-system-aarch64 -M virt -cpu neoverse-n1 -icount shift=0 \
-    -smp "${VM_PROCESSORS:-1}" \
-    -m 256 -nic none -nographic -no-reboot -kernel "$kernel" -initrd "$build/$guest.gz" \
-    -append 'console=ttyAMA0 quiet panic=-1' </dev/null >"$build/$guest.console" 2>&1
-tr -d '\r' <"$build/$guest.console" | grep -E '^(ok|not ok) - '
-if ! grep -q 'vm: done' "$build/$guest.console"; then
+    -smp "$processors" -m 256 -nic none -nographic -no-reboot -kernel "$kernel" \
+    -initrd "$build/initrd.gz" -append 'console=ttyAMA0 quiet panic=-1' \
+    </dev/null >"$build/console" 2>&1
+tr -d '\r' <"$build/console" | grep -E '^(ok|not ok) - '
+if ! grep -q 'vm: done' "$build/console"; then
     echo 'not ok - vm: it did not come to its end'
-    tail -n 20 "$build/$guest.console"
+    tail -n 20 "$build/console"
     exit 1
 fi
-! grep -q '^not ok' "$build/$guest.console"
+! grep -q '^not ok' "$build/console"
