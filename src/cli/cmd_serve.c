@@ -10,7 +10,7 @@
  * The socket and the counters are opened first, as what needs rights; then all rights are
  * given up; then the first request is answered. */
 #include "cli/commands.h"
-#include "collect/places.h"
+#include "cli/counted.h"
 #include "core/fail.h"
 #include "pmu/launch.h"
 #include "serve/address.h"
@@ -19,7 +19,6 @@
 #include "serve/page.h"
 #include "serve/privileges.h"
 
-#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <string.h>
@@ -32,7 +31,7 @@ struct serve_job {
     struct pmu_model model;
     struct pmu_list list;
     struct pmu_target target;
-    char what[256];
+    char what[COUNTED_WHAT];
     struct address address;
     struct http_limits limits;
     double interval; /* seconds */
@@ -44,47 +43,6 @@ struct serve_job {
 };
 
 /* Options. */
-
-static int read_target(const struct options *options, struct serve_job *job,
-                       struct strata_error *error)
-{
-    uint64_t pid = 0;
-    bool all = option_given(options, "all");
-    const char *group = option_text(options, "cgroup");
-    int status = option_whole(options, "pid", 1, INT32_MAX, &pid, error);
-    if (status)
-        return status;
-    if ((pid != 0) + all + (group != NULL) > 1)
-        return fail(error, STRATA_BAD_INPUT,
-                    "--pid, --all and --cgroup are three targets; give one of them");
-    job->target = (struct pmu_target){.kind = pid     ? PMU_PROCESS
-                                              : group ? PMU_CGROUP
-                                                      : PMU_ALL,
-                                      .pid = (pid_t)pid,
-                                      .cgroup = group,
-                                      .inherit = pid != 0};
-    if (pid)
-        snprintf(job->what, sizeof job->what, "process %d", (int)pid);
-    else
-        snprintf(job->what, sizeof job->what, "%.255s", group ? group : "all processors");
-    return STRATA_OK;
-}
-
-static int read_events(const struct options *options, struct serve_job *job,
-                       struct strata_error *error)
-{
-    char folder[PATH_MAX];
-    const char *events = option_text(options, "events");
-    int status = place_of_metrics(folder, error);
-    if (!status)
-        status = pmu_model_read(&job->model, folder, "", error);
-    if (!status)
-        status = pmu_list_split(events ? events : pmu_standard_events, &job->list, error);
-    if (!status)
-        status = pmu_list_bind(&job->list, &job->model, &pmu_system_here, error);
-    job->all_metrics = !events;
-    return status;
-}
 
 static int read_limits(const struct options *options, struct serve_job *job,
                        struct strata_error *error)
@@ -115,10 +73,16 @@ static int read_options(const struct options *options, struct serve_job *job,
                     "--source sim: a simulated machine runs one program and gives its "
                     "counts at the end, so there is nothing to serve; strata stat "
                     "--source sim -- PROGRAM prints them");
-    int status = read_target(options, job, error);
+    bool given;
+    job->target = (struct pmu_target){.kind = PMU_ALL};
+    snprintf(job->what, sizeof job->what, "all processors");
+    job->all_metrics = !option_given(options, "events");
+    int status = counted_target(options, &job->target, job->what, &given, error);
     if (!status)
         status = read_limits(options, job, error);
-    return status ? status : read_events(options, job, error);
+    return status ? status
+                  : counted_events(options, pmu_standard_events, &job->model, &job->list,
+                                   error);
 }
 
 /* Serving. */

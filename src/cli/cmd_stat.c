@@ -12,6 +12,7 @@
  * The program's input, output and exit status are its own: the report goes to standard
  * error, or to a file. */
 #include "cli/commands.h"
+#include "cli/counted.h"
 #include "cli/ending.h"
 #include "cli/output.h"
 #include "cli/stat_run.h"
@@ -83,34 +84,17 @@ int stat_print_interval(const struct stat_job *job, const struct stat_report *re
 static int read_target(const struct options *options, struct stat_job *job,
                        struct strata_error *error)
 {
-    uint64_t pid = 0;
-    bool all = option_given(options, "all");
-    const char *group = option_text(options, "cgroup");
-    int status = option_whole(options, "pid", 1, INT32_MAX, &pid, error);
-    if (status)
+    bool given;
+    int status = counted_target(options, &job->target, job->what, &given, error);
+    if (status || given)
         return status;
-    if ((pid != 0) + all + (group != NULL) > 1)
-        return fail(error, STRATA_BAD_INPUT,
-                    "--pid, --all and --cgroup are three targets; give one of them");
-    job->program_counts = !pid && !all && !group;
-    if (job->program_counts && !job->argv)
+    if (!job->argv)
         return fail(error, STRATA_BAD_INPUT,
                     "what is to be counted? strata stat [OPTION]... -- PROGRAM "
                     "[ARGUMENT]..., or -p PID, -a, --cgroup PATH");
-    job->target = (struct pmu_target){.kind = pid     ? PMU_PROCESS
-                                              : all   ? PMU_ALL
-                                              : group ? PMU_CGROUP
-                                                      : PMU_CHILD,
-                                      .pid = (pid_t)pid,
-                                      .cgroup = group,
-                                      .inherit = !all && !group};
-    if (pid)
-        snprintf(job->what, sizeof job->what, "process %d", (int)pid);
-    else
-        snprintf(job->what, sizeof job->what, "%.255s",
-                 all     ? "all processors"
-                 : group ? group
-                         : job->argv[0]);
+    job->program_counts = true;
+    job->target = (struct pmu_target){.kind = PMU_CHILD, .inherit = true};
+    snprintf(job->what, sizeof job->what, "%.255s", job->argv[0]);
     return STRATA_OK;
 }
 
@@ -146,22 +130,6 @@ static int read_format(const struct options *options, struct stat_job *job,
     return job->output ? output_check("output", job->output, error) : STRATA_OK;
 }
 
-static int read_events(const struct options *options, struct stat_job *job,
-                       struct strata_error *error)
-{
-    char folder[PATH_MAX];
-    const char *events = option_text(options, "events");
-    int status = place_of_metrics(folder, error);
-    if (!status)
-        status = pmu_model_read(&job->model, folder, "", error);
-    if (!status)
-        status = pmu_list_split(events ? events : pmu_standard_events, &job->list, error);
-    if (!status)
-        status = pmu_list_bind(&job->list, &job->model, &pmu_system_here, error);
-    job->all_metrics = !events;
-    return status;
-}
-
 static int read_options(const struct options *options, struct stat_job *job,
                         struct strata_error *error)
 {
@@ -173,7 +141,9 @@ static int read_options(const struct options *options, struct stat_job *job,
     if (!status)
         status = read_format(options, job, error);
     if (!status)
-        status = read_events(options, job, error);
+        status =
+            counted_events(options, pmu_standard_events, &job->model, &job->list, error);
+    job->all_metrics = !option_given(options, "events");
     job->target.user_only = option_given(options, "user");
     job->target.pinned = option_given(options, "pinned");
     return status;

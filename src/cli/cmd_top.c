@@ -10,10 +10,10 @@
  *
  * On a terminal it is a live view (top_screen.c); into a pipe, frame after frame. */
 #include "cli/commands.h"
+#include "cli/counted.h"
 #include "cli/suggest.h"
 #include "cli/term.h"
 #include "cli/top.h"
-#include "collect/places.h"
 #include "core/fail.h"
 #include "pmu/launch.h"
 
@@ -293,16 +293,8 @@ static int read_numbers(const struct options *options, struct top *top,
 static int read_events(const struct options *options, struct top *top,
                        struct strata_error *error)
 {
-    char folder[PATH_MAX];
-    const char *events = option_text(options, "events");
-    int status = place_of_metrics(folder, error);
-    if (!status)
-        status = pmu_model_read(&top->model, folder, "", error);
-    if (!status)
-        status = pmu_list_split(events ? events : standard_events, &top->list, error);
-    if (!status)
-        status = pmu_list_bind(&top->list, &top->model, &pmu_system_here, error);
-    top->chosen = events != NULL;
+    int status = counted_events(options, standard_events, &top->model, &top->list, error);
+    top->chosen = option_given(options, "events");
     if (!status)
         pmu_model_name(&top->model, top->processor, sizeof top->processor);
     return status;

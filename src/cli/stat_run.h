@@ -4,6 +4,7 @@
 #ifndef CLI_STAT_RUN_H
 #define CLI_STAT_RUN_H
 
+#include "cli/counted.h"
 #include "collect/places.h"
 #include "pmu/model.h"
 #include "report/stat_report.h"
@@ -27,7 +28,7 @@ struct stat_job {
     const char *machine; /* --machine, or NULL */
     const char *output;  /* --output, or NULL: standard error */
     enum stat_format format;
-    char what[256]; /* is counted */
+    char what[COUNTED_WHAT]; /* is counted */
 };
 
 /* How it ended. */
