@@ -29,6 +29,7 @@ struct strata_value {
     double value, low, high;
     double confidence;
     char why[160];
+    char by[48]; /* what told it where that was an event: "l2_misses, standard"; else "" */
 };
 
 struct strata_probed_cache {
@@ -53,14 +54,15 @@ struct strata_probed_tlb {
 
 struct strata_probed {
     char name[STRATA_NAME_SIZE]; /* of the machine */
-    const char *source;          /* "timing" or "sim" */
-    const char *method;          /* "timing" */
+    const char *source;          /* "timing", "perf" or "sim" */
+    const char *method;          /* "timing" or "counters" */
     uint64_t page, huge;         /* bytes; huge is 0 where there are none */
     double cycle_ns;             /* one integer add */
     int cpu;                     /* the processor it ran on, -1 if simulated */
     double seconds;              /* the whole run */
     double busy;                 /* share of trials that were disturbed, 0..1 */
     uint64_t seed;
+    uint64_t accesses; /* that the measurement made */
     int ncaches, ntlbs;
     struct strata_probed_cache caches[STRATA_MAX_CACHES];
     struct strata_probed_tlb tlbs[STRATA_MAX_TLBS];

@@ -181,6 +181,7 @@ int strata_probe(const struct strata_probe_options *options, struct strata_probe
     }
     judge_quiet(&p, &before);
     probed->seconds = runner_clock(p.runner);
+    probed->accesses = p.runner->visits;
     give_reasons(probed);
     if (p.stopped)
         note(&p, "stopped early: what is missing was not measured");

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A probe by counts: caches and TLBs from which visits miss where (Dongarra, Moore, Mucci,
+ * Seymour, You 2004), made exact for physical indexes, any replacement policy and
+ * prefetchers. docs/design/counters.md has the reasoning.
+ *
+ * All of it rests on one fact that holds under every policy: lines that fit end up all
+ * resident, and then a lap over them has no miss, while of lines of which one set has too
+ * many at least one misses in every lap. */
+#ifndef PROBE_COUNTED_H
+#define PROBE_COUNTED_H
+
+#include "counting/counting.h"
+#include "probe/probing.h"
+
+/* Places to visit, as offsets into an arena. */
+struct lines {
+    size_t n, capacity;
+    uint64_t *at;
+};
+
+int lines_add(struct lines *lines, uint64_t at); /* -1: out of memory */
+int lines_append(struct lines *lines, const struct lines *more, uint64_t offset);
+bool lines_have(const struct lines *lines, uint64_t at);
+void lines_release(struct lines *lines);
+
+/* Times, solved from the counts of many walks: what serves a visit, and what translates
+ * it. Columns are cache levels, memory, then TLB levels behind the first, the walk. */
+enum { COSTS = 2 * COUNTED_LEVELS + 2 };
+struct costs {
+    double a[COSTS][COSTS], b[COSTS], squares;
+    size_t rows;
+};
+
+struct counted {
+    struct counting *counting;
+    struct strata_probed *probed;
+    const struct strata_probe_options *options;
+    struct strata_error *error;
+    struct rng rng;
+    enum strata_types type;
+    enum arena arena;
+    uint32_t *moved; /* what each visit of the last lap made move */
+    size_t capacity;
+    struct walk_counts counts; /* of the last lap */
+    struct costs costs;
+    int tlb_levels[ARENAS]; /* that were found */
+    const char *what;
+    bool stopped;
+};
+
+/* Visits all lines once in their order; c->moved and c->counts say what moved. */
+int lap(struct counted *c, const struct lines *lines);
+
+/* How many visits of the last lap made an event move. */
+size_t lap_misses(const struct counted *c, const struct lines *lines, uint32_t bit);
+
+void shuffle(struct counted *c, struct lines *lines);
+
+/* A pool: lines that share one set in every cache nearer in than `level`, and what is found
+ * from them about that level. */
+struct pool {
+    int level;
+    uint32_t bit;       /* of the level's misses */
+    size_t inner;       /* ways of the level before; 0: there is none */
+    uint64_t spread;    /* bytes: their physical addresses are multiples of it apart */
+    struct lines lines; /* all of them, in random order */
+    struct lines held;  /* as many of them as the level holds at a time */
+    struct lines rest;  /* those that were tried and do not fit with these */
+    struct lines set;   /* those of `held` that share one set… */
+    uint64_t extra;     /* …and one that is too many there */
+    struct lines press; /* some of `held` that do not */
+    bool steady;        /* laps in one order repeat themselves: nothing random goes on */
+    size_t ways, colours;
+    uint64_t granule; /* of the index: way size / colours */
+    uint64_t way, line;
+    char why[160]; /* where it cannot be told */
+};
+
+int pool_hold(struct counted *c, struct pool *pool);    /* held, rest, steady */
+int pool_set(struct counted *c, struct pool *pool);     /* set, extra, ways, colours */
+int pool_line(struct counted *c, struct pool *pool, uint64_t from);
+int pool_granule(struct counted *c, struct pool *pool, const struct lines *others);
+/* The lines of the pool that share the set, as the pool of the next level; `others` gets
+ * some that do not. */
+int pool_members(struct counted *c, const struct pool *pool, struct pool *next,
+                 struct lines *others);
+void pool_release(struct pool *pool);
+
+/* Which events can be believed. */
+int judge_events(struct counted *c);
+int count_caches(struct counted *c);
+int count_tlbs(struct counted *c, enum arena arena);
+
+void costs_add(struct counted *c);
+int solve_costs(struct counted *c);
+
+struct strata_value counted_value(const struct counted *c, int event, double value);
+int counted_no_memory(struct counted *c);
+
+/* Probes by the counts of a runner, which stays the caller's. */
+int strata_probe_counted(const struct strata_probe_options *options,
+                         struct counting *counting, struct strata_probed *probed,
+                         struct strata_error *error);
+
+/* The sizes of the arenas that a counting runner should have for it. */
+uint64_t counted_base_bytes(uint64_t page);
+uint64_t counted_huge_bytes(uint64_t page);
+
+#endif
