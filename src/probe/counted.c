@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_SEED = 20040606, BASE = 512 << 20, PAGES = 1 << 15 };
+enum { DEFAULT_SEED = 20040606, PAGES = 1 << 15 };
+
+#define BASE (UINT64_C(2) << 30)
 
 uint64_t counted_base_bytes(uint64_t page)
 {

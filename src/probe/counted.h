@@ -63,8 +63,13 @@ struct pool {
     int level;
     uint32_t bit;       /* of the level's misses */
     size_t inner;       /* ways of the level before; 0: there is none */
+    uint64_t inner_way; /* bytes: its way size */
+    bool inner_virtual; /* it is indexed by virtual addresses */
+    bool inner_random;  /* chance decides what some nearer cache keeps */
     uint64_t spread;    /* bytes: their physical addresses are multiples of it apart */
+    uint64_t before;    /* that of the pool from which this one was taken */
     struct lines lines; /* all of them, in random order */
+    size_t tried;       /* so many of them were */
     struct lines held;  /* as many of them as the level holds at a time */
     struct lines rest;  /* those that were tried and do not fit with these */
     struct lines set;   /* those of `held` that share one set… */
@@ -79,6 +84,7 @@ struct pool {
 
 int pool_hold(struct counted *c, struct pool *pool);    /* held, rest, steady */
 int pool_set(struct counted *c, struct pool *pool);     /* set, extra, ways, colours */
+int pool_press(struct counted *c, struct pool *pool);   /* press */
 int pool_line(struct counted *c, struct pool *pool, uint64_t from);
 int pool_granule(struct counted *c, struct pool *pool, const struct lines *others);
 /* The lines of the pool that share the set, as the pool of the next level; `others` gets

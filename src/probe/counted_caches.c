@@ -10,7 +10,10 @@
 
 #include <stdio.h>
 
-enum { FIRST_LINE = 8 /* bytes: no line is shorter */ };
+enum {
+    FIRST_LINE = 8,         /* bytes: no line is shorter */
+    MOST_BYTES = 512 << 20, /* several times the largest cache that is looked for */
+};
 
 /* One line in each base page of the arena, at its beginning. */
 static int first_pool(struct counted *c, int level, struct pool *pool)
@@ -19,7 +22,8 @@ static int first_pool(struct counted *c, int level, struct pool *pool)
     *pool = (struct pool){.level = level,
                           .bit = EVENT_BIT(CACHE_EVENT(level)),
                           .spread = c->counting->base_page};
-    for (uint64_t at = 0; at < ground->bytes; at += c->counting->base_page)
+    uint64_t end = ground->bytes < MOST_BYTES ? ground->bytes : MOST_BYTES;
+    for (uint64_t at = 0; at < end; at += c->counting->base_page)
         if (lines_add(&pool->lines, at))
             return counted_no_memory(c);
     shuffle(c, &pool->lines);
@@ -54,11 +58,45 @@ static int measure(struct counted *c, struct pool *pool, uint64_t line,
     if (!status && !*pool->why)
         status = pool_set(c, pool);
     if (!status && pool->ways)
+        status = pool_press(c, pool);
+    if (!status && pool->ways)
         status = pool_line(c, pool, line);
     if (!status && !*pool->why)
         status = pool_granule(c, pool, others);
     pool->way = pool->colours * pool->granule;
     return status;
+}
+
+/* Whether a miss brings in the line before, too: of two lines side by side that were not
+ * visited yet, the second first. */
+static int find_pairs(struct counted *c, const struct pool *pool, bool *pairs)
+{
+    enum { PAIRS_TRIED = 16 };
+    struct lines visits = {0};
+    uint64_t far = c->counting->base_page / 4 * 3;
+    size_t misses = 0;
+    int status = 0;
+    for (size_t i = 0; i < pool->lines.n && i < PAIRS_TRIED && !status; i++)
+        if (lines_add(&visits, pool->lines.at[i] + far + pool->line) ||
+            lines_add(&visits, pool->lines.at[i] + far))
+            status = counted_no_memory(c);
+    if (!status)
+        status = lap(c, &visits);
+    for (size_t i = 1; i < visits.n && !status; i += 2)
+        misses += (c->moved[i] & pool->bit) != 0;
+    *pairs = 4 * misses < visits.n;
+    lines_release(&visits);
+    return status;
+}
+
+/* A nearer cache whose prefetcher fetches lines in pairs makes those of this one move in
+ * pairs, whatever its own line is. */
+static void doubt_line(struct strata_probed_cache *cache, uint64_t block)
+{
+    if (cache->level > 1 && cache->line.known && cache->line.value <= (double)block &&
+        cache->line.value > cache[-1].line.value)
+        cache->line = unknown("a prefetcher of a level before brings in %g bytes at a time",
+                              (double)block);
 }
 
 /* The first level that loads of this type use. */
@@ -75,7 +113,8 @@ int count_caches(struct counted *c)
     struct strata_probed *probed = c->probed;
     struct pool pool, next;
     struct lines others = {0};
-    uint64_t line = FIRST_LINE;
+    uint64_t line = FIRST_LINE, block = 0;
+    bool pairs;
     c->arena = c->counting->ground[HUGE_PAGES].bytes ? HUGE_PAGES : BASE_PAGES;
     int level = first_level(c), status = first_pool(c, level, &pool);
     while (!status && level <= COUNTED_LEVELS &&
@@ -85,10 +124,14 @@ int count_caches(struct counted *c)
         status = measure(c, &pool, line, &others);
         if (!status)
             answer(c, &pool, cache);
+        if (!status)
+            doubt_line(cache, block);
+        if (!status && pool.line)
+            status = find_pairs(c, &pool, &pairs);
         if (status || *pool.why || !pool.line)
             break;
-        line = pool.line;
-        others.n = 0;
+        line = cache->line.known ? pool.line : line;
+        block = line * (pairs ? 2 : 1) > block ? line * (pairs ? 2 : 1) : block;
         status = pool_members(c, &pool, &next, &others);
         pool_release(&pool);
         pool = next;

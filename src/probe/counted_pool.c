@@ -14,21 +14,33 @@
  * other each of them. They are the ways of the set. */
 #include "probe/counted.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
     FIRST_SAMPLE = 64, /* lines */
-    OVERFULL = 3,      /* times what begins to miss: the sets get unequal shares */
     ROUNDS = 600,      /* of dropping, at the most, for one batch */
-    PASSES = 6,        /* over the lines that did not fit */
     STEADY_LAPS = 2,   /* until lines that fit are resident… */
-    RANDOM_LAPS = 8,   /* …or most of them, if chance decides */
+    RANDOM_LAPS = 4,   /* …or most of them, if chance decides */
     STEADY_PATIENCE = 12,
     RANDOM_PATIENCE = 60,
+    MOST_LINES = 1 << 16, /* of a pool that is made anew */
 };
 
 #define NEW 1 /* lowest bit of the address of a line that is on trial: it is the same line */
+
+static int patience_of(const struct pool *pool)
+{
+    return pool->steady ? STEADY_PATIENCE : RANDOM_PATIENCE;
+}
+
+/* Laps without a miss that are believed. Where chance decides what a nearer cache keeps, it
+ * may serve just the line that is missing here. */
+static int clean_laps(const struct pool *pool)
+{
+    return pool->inner_random ? 8 : 2;
+}
 
 static int settle(struct counted *c, const struct pool *pool, struct lines *lines)
 {
@@ -39,10 +51,10 @@ static int settle(struct counted *c, const struct pool *pool, struct lines *line
     return status;
 }
 
-/* Whether two laps in the same order differ by more than a few lines. */
-static int find_steady(struct counted *c, struct pool *pool, const struct lines *lines)
+/* How many lines miss, and how many do not do the same in two laps in the same order. */
+static int compare_laps(struct counted *c, const struct pool *pool,
+                        const struct lines *lines, size_t *misses, size_t *differ)
 {
-    size_t differ = 0;
     struct lines before = {0};
     int status = lap(c, lines);
     for (size_t i = 0; i < lines->n && !status; i++)
@@ -50,55 +62,80 @@ static int find_steady(struct counted *c, struct pool *pool, const struct lines 
             status = counted_no_memory(c);
     if (!status)
         status = lap(c, lines);
-    for (size_t i = 0; i < before.n && !status; i++)
-        differ += before.at[i] != (c->moved[i] & pool->bit);
-    pool->steady = differ * 50 <= lines->n;
+    for (size_t i = 0; i < before.n && !status; i++) {
+        *misses += before.at[i] != 0;
+        *differ += before.at[i] != (c->moved[i] & pool->bit);
+    }
     lines_release(&before);
     return status;
 }
 
-/* A part of the pool that is several times what the level holds, or all of it. */
-static int take_sample(struct counted *c, struct pool *pool, size_t *n)
+/* Whether laps in the same order repeat themselves, over the fewest lines that miss: if they
+ * are far too many, they all miss whatever the policy is. */
+static int find_steady(struct counted *c, struct pool *pool, size_t n)
+{
+    enum { VISITS = 1024 };
+    struct lines part = pool->lines;
+    size_t misses = 1, differ = 0, all = 0, last = n;
+    int status = 0;
+    for (part.n = n; part.n > 1 && misses && !status; part.n = part.n * 3 / 4) {
+        for (int i = 0; i < 4 && !status; i++)
+            status = lap(c, &part);
+        misses = status ? 0 : lap_misses(c, &part, pool->bit);
+        last = misses ? part.n : last;
+    }
+    part.n = last;
+    for (misses = 0; all < VISITS && !status; all += part.n)
+        status = compare_laps(c, pool, &part, &misses, &differ);
+    pool->steady = differ * 8 <= misses;
+    return status;
+}
+
+/* Visits a growing part of the pool until most of it misses: whether chance decides what is
+ * replaced is best seen then. */
+static int try_overfull(struct counted *c, struct pool *pool)
 {
     struct lines part = pool->lines;
     int status = 0;
     size_t misses = 0;
     pool->steady = true;
-    for (*n = FIRST_SAMPLE; !status; *n *= 2) {
-        if (*n > pool->lines.n)
-            *n = pool->lines.n;
-        part.n = *n;
+    for (part.n = FIRST_SAMPLE; !status; part.n *= 2) {
+        if (part.n > pool->lines.n)
+            part.n = pool->lines.n;
         for (int i = 0; i < 3 && !status; i++)
             status = lap(c, &part);
         misses = status ? 0 : lap_misses(c, &part, pool->bit);
-        if (misses * 10 >= 7 * part.n || *n == pool->lines.n)
+        if (misses * 10 >= 7 * part.n || part.n == pool->lines.n)
             break;
     }
     if (!status && misses)
-        status = find_steady(c, pool, &part);
-    *n = *n < pool->lines.n / OVERFULL ? OVERFULL * *n : pool->lines.n;
+        status = find_steady(c, pool, part.n);
     if (!status && !misses)
         snprintf(pool->why, sizeof pool->why,
                  "all the memory that could be had for it fits: it is larger");
     return status;
 }
 
-/* Drops about half of the new lines that missed in the last lap; says how many. */
-static size_t drop_some(struct counted *c, struct lines *lines, struct lines *dropped,
-                        uint32_t bit)
+/* Drops about half of the new lines that missed in the last lap, or one if they are few. */
+static int drop_some(struct counted *c, struct lines *lines, struct lines *dropped,
+                     uint32_t bit)
 {
-    size_t kept = 0, drops = 0;
+    enum { FEW = 16 };
+    size_t kept = 0, missed = 0;
+    for (size_t i = 0; i < lines->n; i++)
+        missed += lines->at[i] & NEW && c->moved[i] & bit;
+    size_t one = missed ? rng_below(&c->rng, missed) : 0, at = 0;
     for (size_t i = 0; i < lines->n; i++) {
-        uint64_t at = lines->at[i];
-        if (at & NEW && c->moved[i] & bit && rng_below(&c->rng, 2) &&
-            lines_add(dropped, at & ~(uint64_t)NEW) == 0) {
-            drops++;
-            continue;
-        }
-        lines->at[kept++] = at;
+        bool drop = lines->at[i] & NEW && c->moved[i] & bit;
+        if (drop)
+            drop = missed <= FEW ? at++ == one : rng_below(&c->rng, 2);
+        if (!drop)
+            lines->at[kept++] = lines->at[i];
+        else if (lines_add(dropped, lines->at[i] & ~(uint64_t)NEW))
+            return counted_no_memory(c);
     }
     lines->n = kept;
-    return drops;
+    return 0;
 }
 
 /* Of `trial`, which are old lines that fit and new ones, drops new ones until all fit: two
@@ -107,7 +144,7 @@ static int trim(struct counted *c, const struct pool *pool, struct lines *trial,
                 struct lines *dropped)
 {
     int clean = 0, status = 0;
-    for (int round = 0; round < ROUNDS && clean < 2 && !status; round++) {
+    for (int round = 0; round < ROUNDS && clean < clean_laps(pool) && !status; round++) {
         status = settle(c, pool, trial);
         if (!status)
             status = lap(c, trial);
@@ -115,7 +152,7 @@ static int trim(struct counted *c, const struct pool *pool, struct lines *trial,
             break;
         clean = lap_misses(c, trial, pool->bit) ? 0 : clean + 1;
         if (!clean)
-            drop_some(c, trial, dropped, pool->bit);
+            status = drop_some(c, trial, dropped, pool->bit);
     }
     return status;
 }
@@ -126,46 +163,30 @@ static void clear_marks(struct lines *lines)
         lines->at[i] &= ~(uint64_t)NEW;
 }
 
-/* Tries all of `candidates` in batches; those that do not fit are in pool->rest. */
-static int add_all(struct counted *c, struct pool *pool, const struct lines *candidates)
+/* Tries the next lines of the pool, about half as many as are held. */
+static int add_batch(struct counted *c, struct pool *pool)
 {
-    int status = 0;
-    for (size_t i = 0; i < candidates->n && !status;) {
-        size_t batch = pool->held.n / 2 < 16 ? 16 : pool->held.n / 2;
-        for (size_t j = 0; j < batch && i < candidates->n; j++, i++)
-            if (lines_add(&pool->held, candidates->at[i] | NEW))
-                return counted_no_memory(c);
-        status = trim(c, pool, &pool->held, &pool->rest);
-        clear_marks(&pool->held);
-    }
+    size_t batch = pool->held.n / 2 < 16 ? 16 : pool->held.n / 2;
+    for (size_t j = 0; j < batch && pool->tried < pool->lines.n; j++)
+        if (lines_add(&pool->held, pool->lines.at[pool->tried++] | NEW))
+            return counted_no_memory(c);
+    int status = trim(c, pool, &pool->held, &pool->rest);
+    clear_marks(&pool->held);
     return status;
 }
 
+/* Goes on until so many lines in turn did not fit that every set has been tried: as many
+ * as are held, and more where there are few ways. */
 int pool_hold(struct counted *c, struct pool *pool)
 {
-    struct lines candidates = {0};
-    size_t n;
-    int status = take_sample(c, pool, &n);
-    if (status || *pool->why)
-        return status;
-    for (size_t i = 0; i < n && !status; i++)
-        if (lines_add(&candidates, pool->lines.at[i]))
-            status = counted_no_memory(c);
-    for (int pass = 0; pass < PASSES && !status; pass++) {
-        size_t before = pool->held.n;
-        pool->rest.n = 0;
-        status = add_all(c, pool, &candidates);
-        struct lines swap = candidates;
-        candidates = pool->rest;
-        pool->rest = swap;
-        shuffle(c, &candidates);
-        if (pool->held.n == before)
-            break;
+    int status = pool->tried ? 0 : try_overfull(c, pool);
+    size_t vain = 0, enough = 0;
+    while (!status && !*pool->why && vain <= enough && pool->tried < pool->lines.n) {
+        size_t before = pool->held.n, tried = pool->tried;
+        status = add_batch(c, pool);
+        vain = pool->held.n > before ? 0 : vain + pool->tried - tried;
+        enough = pool->held.n * (pool->ways ? 1 + 6 / pool->ways : 1);
     }
-    struct lines swap = candidates;
-    candidates = pool->rest;
-    pool->rest = swap;
-    lines_release(&candidates);
     return status;
 }
 
@@ -188,7 +209,7 @@ static int collect(struct counted *c, const struct lines *lines, uint32_t bit,
 static int overfull_set(struct counted *c, struct pool *pool, uint64_t extra,
                         struct lines *set)
 {
-    int patience = pool->steady ? STEADY_PATIENCE : RANDOM_PATIENCE, status = 0;
+    int patience = patience_of(pool), status = 0;
     struct lines all = {0};
     set->n = 0;
     if (lines_append(&all, &pool->held, 0) || lines_add(&all, extra))
@@ -210,26 +231,38 @@ static int overfull_set(struct counted *c, struct pool *pool, uint64_t extra,
     return status;
 }
 
-/* Lines of other sets, to drive what was visited out of the nearer caches. */
-static int take_press(struct pool *pool)
+/* Makes all that is held resident again. */
+static int restore(struct counted *c, struct pool *pool)
 {
-    size_t wanted = 3 * pool->inner;
-    for (size_t i = 0; i < pool->held.n && pool->press.n < wanted; i++)
-        if (!lines_have(&pool->set, pool->held.at[i]) &&
-            lines_add(&pool->press, pool->held.at[i]))
-            return -1;
-    return 0;
+    int clean = 0, status = 0;
+    for (int i = 0; i < 4 * patience_of(pool) && clean < clean_laps(pool) && !status; i++) {
+        shuffle(c, &pool->held);
+        status = lap(c, &pool->held);
+        clean = status || lap_misses(c, &pool->held, pool->bit) ? 0 : clean + 1;
+    }
+    return status;
 }
 
-int pool_set(struct counted *c, struct pool *pool)
+/* A set that one of the lines that did not fit belongs to. Such that fit after all join
+ * those that are held. */
+static int find_set(struct counted *c, struct pool *pool)
 {
+    enum { TRIES = 64, ODD = 4 };
     struct lines set = {0};
-    int status = 0;
-    for (size_t i = 0; i < pool->rest.n && i < 64 && !status; i++) {
-        pool->extra = pool->rest.at[i];
-        status = overfull_set(c, pool, pool->extra, &set);
-        if (status || set.n < 2)
+    int status = 0, odd = 0;
+    for (int i = 0; i < TRIES && odd < ODD && pool->rest.n && !status; i++) {
+        size_t at = rng_below(&c->rng, pool->rest.n);
+        pool->extra = pool->rest.at[at];
+        status = restore(c, pool);
+        if (!status)
+            status = overfull_set(c, pool, pool->extra, &set);
+        if (status || set.n < 2) {
+            if (!status && lines_add(&pool->held, pool->extra))
+                status = counted_no_memory(c);
+            pool->rest.at[at] = pool->rest.at[--pool->rest.n];
             continue;
+        }
+        odd++;
         pool->set.n = 0;
         for (size_t j = 0; j < set.n && !status; j++)
             if (set.at[j] != pool->extra && lines_add(&pool->set, set.at[j]))
@@ -240,16 +273,74 @@ int pool_set(struct counted *c, struct pool *pool)
     }
     lines_release(&set);
     pool->ways = pool->set.n;
-    if (!status && !pool->ways)
+    return status;
+}
+
+/* The number of sets, as such numbers are: a few leading bits, then zeros. Where chance
+ * decides what is replaced, the last lines that fit are hard to find: up to one in fifty
+ * may be missing. */
+static size_t whole_colours(const struct pool *pool)
+{
+    size_t least = (pool->held.n + pool->ways - 1) / pool->ways;
+    size_t most = least + least / 50;
+    for (size_t n = least; n <= most && !pool->steady; n++)
+        if (n >> __builtin_ctzll(n) < 32)
+            return n;
+    return least;
+}
+
+/* Lines that nearer caches always serve do not share the set there, and were taken into the
+ * pool by mistake. */
+static int drop_foreign(struct counted *c, struct pool *pool)
+{
+    enum { LAPS_SEEN = 4 };
+    uint32_t nearer = pool->bit >> 1;
+    struct lines seen = {0};
+    int status = 0;
+    for (size_t i = 0; i < pool->held.n && !status; i++)
+        if (lines_add(&seen, 0))
+            status = counted_no_memory(c);
+    for (int i = 0; i < LAPS_SEEN && !status && pool->inner; i++) {
+        status = lap(c, &pool->held);
+        for (size_t j = 0; j < seen.n && !status; j++)
+            seen.at[j] |= c->moved[j] & nearer;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < seen.n && !status; i++)
+        if (seen.at[i] || !pool->inner)
+            pool->held.at[kept++] = pool->held.at[i];
+    if (!status)
+        pool->held.n = kept;
+    lines_release(&seen);
+    return status;
+}
+
+int pool_set(struct counted *c, struct pool *pool)
+{
+    int status = drop_foreign(c, pool);
+    if (!status)
+        status = find_set(c, pool);
+    for (int i = 0; i < 3 && !status && pool->ways; i++) {
+        size_t held = pool->held.n;
+        status = pool_hold(c, pool); /* now that the ways say how long to go on */
+        if (!status)
+            status = drop_foreign(c, pool);
+        if (status || (held == pool->held.n && held % pool->ways == 0))
+            break;
+        status = find_set(c, pool);
+    }
+    if (status)
+        return status;
+    if (!pool->ways) {
         snprintf(pool->why, sizeof pool->why, "no line was found that is one too many");
-    else if (!status && pool->held.n % pool->ways)
+        return 0;
+    }
+    pool->colours = whole_colours(pool);
+    if (pool->steady && pool->held.n % pool->ways)
         snprintf(pool->why, sizeof pool->why,
                  "its sets do not all hold as many lines: %zu fit, %zu of them in one set",
                  pool->held.n, pool->ways);
-    pool->colours = pool->ways ? pool->held.n / pool->ways : 0;
-    if (!status && take_press(pool))
-        status = counted_no_memory(c);
-    return status;
+    return 0;
 }
 
 /* How many of the first n lines missed in the last lap. */
@@ -261,31 +352,69 @@ static size_t first_misses(const struct counted *c, size_t n, uint32_t bit)
     return misses;
 }
 
-static int patience_of(const struct pool *pool)
+/* Visits the set, and what drives it out of nearer caches, until it is resident; says
+ * whether it is. */
+static int make_resident(struct counted *c, const struct pool *pool, bool *yes)
 {
-    return pool->steady ? STEADY_PATIENCE : RANDOM_PATIENCE;
-}
-
-/* Whether visiting `others` throws lines of the set out, which is full and stays so. */
-static int evicts(struct counted *c, const struct pool *pool, const struct lines *others,
-                  bool *yes)
-{
-    struct lines quiet = {0}, loud = {0};
+    struct lines quiet = {0};
     int status = 0, clean = 0;
-    if (lines_append(&quiet, &pool->set, 0) || lines_append(&quiet, &pool->press, 0) ||
-        lines_append(&loud, others, 0) || lines_append(&loud, &pool->press, 0))
+    if (lines_append(&quiet, &pool->set, 0) || lines_append(&quiet, &pool->press, 0))
         status = counted_no_memory(c);
-    for (int i = 0; i < patience_of(pool) && clean < 2 && !status; i++) {
+    for (int i = 0; i < 3 * patience_of(pool) && clean < clean_laps(pool) && !status; i++) {
+        refs_shuffle(quiet.at, pool->set.n, &c->rng);
         status = lap(c, &quiet);
         clean = status || first_misses(c, pool->set.n, pool->bit) ? 0 : clean + 1;
     }
+    *yes = clean >= clean_laps(pool);
+    lines_release(&quiet);
+    return status;
+}
+
+/* Whether visiting `others` throws lines of the set out, which is full and stays so. What
+ * drives them out of nearer caches is at `shift`, too. */
+static int evicts(struct counted *c, const struct pool *pool, const struct lines *others,
+                  uint64_t shift, bool *yes)
+{
+    struct lines loud = {0};
+    int status = 0;
+    bool resident;
+    if (lines_append(&loud, others, 0) || lines_append(&loud, &pool->press, shift) ||
+        (shift && lines_append(&loud, &pool->press, 0)))
+        status = counted_no_memory(c);
+    if (!status)
+        status = make_resident(c, pool, &resident);
     if (!status)
         status = lap(c, &loud);
     if (!status)
-        status = lap(c, &quiet);
-    *yes = !status && first_misses(c, pool->set.n, pool->bit) > 0;
-    lines_release(&quiet);
+        status = lap(c, &pool->set);
+    *yes = !status && lap_misses(c, &pool->set, pool->bit) > 0;
     lines_release(&loud);
+    return status;
+}
+
+/* Lines of other sets, to drive what was visited out of the nearer caches: others that are
+ * held; where there are none, such that are a way of the nearer cache further. */
+int pool_press(struct counted *c, struct pool *pool)
+{
+    size_t wanted = 3 * pool->inner;
+    uint64_t page = c->counting->ground[c->arena].page, way = pool->inner_way;
+    bool yes = true;
+    int status = 0;
+    for (size_t i = 0; i < pool->held.n && pool->press.n < wanted; i++)
+        if (!lines_have(&pool->set, pool->held.at[i]) &&
+            lines_add(&pool->press, pool->held.at[i]))
+            return counted_no_memory(c);
+    if (pool->press.n >= pool->inner || !wanted || way >= pool->spread)
+        return 0;
+    pool->press.n = 0;
+    for (size_t i = 0; i < pool->lines.n && pool->press.n < wanted && !status; i++)
+        if (pool->lines.at[i] % page + way < page &&
+            lines_add(&pool->press, pool->lines.at[i] + way))
+            status = counted_no_memory(c);
+    if (!status)
+        status = make_resident(c, pool, &yes);
+    if (!status && !yes)
+        pool->press.n = 0; /* they share the set, too */
     return status;
 }
 
@@ -303,7 +432,7 @@ static int fits_moved(struct counted *c, const struct pool *pool, uint64_t shift
     for (int h = 0; h < 2 && !status; h++)
         if (lines_append(&press[h], &pool->press, h ? shift : 0))
             status = counted_no_memory(c);
-    for (int i = 0; i < 2 * patience_of(pool) && clean < 2 && !status; i++) {
+    for (int i = 0; i < 2 * patience_of(pool) && clean < clean_laps(pool) && !status; i++) {
         size_t misses = 0;
         for (int h = 0; h < 2 && !status; h++) {
             all.n = 0;
@@ -317,7 +446,7 @@ static int fits_moved(struct counted *c, const struct pool *pool, uint64_t shift
         }
         clean = misses ? 0 : clean + 1;
     }
-    *yes = clean >= 2;
+    *yes = clean >= clean_laps(pool);
     for (int h = 0; h < 2; h++) {
         lines_release(&half[h]);
         lines_release(&press[h]);
@@ -326,15 +455,32 @@ static int fits_moved(struct counted *c, const struct pool *pool, uint64_t shift
     return status;
 }
 
+/* Whether the extra line, moved by `shift`, is in another set: it throws nothing out, or it
+ * fits. A prefetcher may make either of them fail, but neither can be so by mistake. */
+static int leaves_set(struct counted *c, const struct pool *pool, uint64_t shift, bool *yes)
+{
+    struct lines moved = {0};
+    bool conflict = true;
+    int status = lines_add(&moved, pool->extra + shift) ? counted_no_memory(c) : 0;
+    for (int i = 0; i < 4 && !status; i++) {
+        bool now;
+        status = evicts(c, pool, &moved, shift, &now);
+        conflict = i ? conflict || now : now;
+    }
+    lines_release(&moved);
+    *yes = !conflict;
+    return status || *yes ? status : fits_moved(c, pool, shift, yes);
+}
+
 int pool_line(struct counted *c, struct pool *pool, uint64_t from)
 {
     uint64_t most = c->counting->base_page / 2;
-    bool fits = false;
+    bool leaves = false;
     int status = 0;
     pool->line = 0;
-    for (uint64_t shift = from; shift <= most && !fits && !status; shift *= 2) {
-        status = fits_moved(c, pool, shift, &fits);
-        if (!status && fits)
+    for (uint64_t shift = from; shift <= most && !leaves && !status; shift *= 2) {
+        status = leaves_set(c, pool, shift, &leaves);
+        if (!status && leaves)
             pool->line = shift;
     }
     return status;
@@ -348,57 +494,88 @@ static int shifted(struct counted *c, const struct pool *pool, uint64_t shift,
     uint64_t page = c->counting->ground[c->arena].page;
     to->n = 0;
     for (size_t i = 0; i < pool->lines.n && to->n < SHARE * pool->colours + SHARE; i++)
-        if (pool->lines.at[i] % page + shift < page &&
+        if ((pool->lines.at[i] % page + shift < page || shift >= page) &&
+            pool->lines.at[i] + shift < c->counting->ground[c->arena].bytes &&
             lines_add(to, pool->lines.at[i] + shift))
             return counted_no_memory(c);
     return 0;
 }
 
-/* Sets repeat after `granule` bytes, up to the page's colour: the least shift by which some
- * line of the pool comes into the set. */
-int pool_granule(struct counted *c, struct pool *pool, const struct lines *others)
+/* Whether lines of the pool that are moved by `shift` come into the set. */
+static int shift_conflicts(struct counted *c, const struct pool *pool, uint64_t shift,
+                           bool *yes)
 {
     struct lines moved = {0};
-    uint64_t page = c->counting->ground[c->arena].page;
-    bool yes = true;
-    int status = 0;
-    pool->granule = pool->spread;
-    if (pool->spread > page && others->n) {
-        status = evicts(c, pool, others, &yes);
-        if (!status && yes)
-            snprintf(pool->why, sizeof pool->why,
-                     "its sets and those of the level before do not divide each other");
-        return status;
-    }
-    for (uint64_t shift = pool->spread / 2; shift >= pool->line && shift && yes && !status;
-         shift /= 2) {
-        status = shifted(c, pool, shift, &moved);
-        if (!status)
-            status = evicts(c, pool, &moved, &yes);
-        if (!status && yes)
-            pool->granule = shift;
-    }
+    int status = shifted(c, pool, shift, &moved);
+    if (!status)
+        status = evicts(c, pool, &moved, shift, yes);
     lines_release(&moved);
     return status;
 }
 
+/* Where the physical addresses of a page say nothing of those of the next. */
+static int granule_by_others(struct counted *c, struct pool *pool,
+                             const struct lines *others)
+{
+    uint64_t odd = pool->spread >> __builtin_ctzll(pool->spread);
+    bool yes = false;
+    int status = evicts(c, pool, others, 0, &yes);
+    if (status || !yes)
+        return status;
+    if (odd > 1) /* the sets of the level before are no power of two, these are */
+        pool->granule = pool->spread / odd;
+    else
+        snprintf(pool->why, sizeof pool->why,
+                 "its sets and those of the level before do not divide each other");
+    return 0;
+}
+
+/* Sets repeat after `granule` bytes, up to the page's colour: the least shift by which some
+ * line of the pool comes into the set. It divides the spread of the pool. */
+int pool_granule(struct counted *c, struct pool *pool, const struct lines *others)
+{
+    static const uint64_t primes[] = {2, 3, 5, 7, 11, 13, 17, 19, 23};
+    uint64_t page = c->counting->ground[c->arena].page;
+    int status = 0;
+    pool->granule = pool->spread;
+    if (pool->spread > page && !pool->inner_virtual && others->n)
+        status = granule_by_others(c, pool, others);
+    for (size_t i = 0; i < sizeof primes / sizeof *primes && !status; i++) {
+        uint64_t shift = pool->granule / primes[i];
+        bool yes = pool->inner_virtual || shift < page;
+        while (yes && pool->granule % primes[i] == 0 && shift >= pool->line && !status) {
+            status = shift_conflicts(c, pool, shift, &yes);
+            if (!status && yes)
+                pool->granule = shift;
+            shift = pool->granule / primes[i];
+        }
+    }
+    /* If any page may come into the set, virtual addresses say nothing of physical ones. */
+    if (pool->inner_virtual && pool->granule <= pool->before)
+        pool->spread = pool->before;
+    return status;
+}
+
 /* Lines per trial when members of the set are looked for: with the full set, so many that
- * those of other sets still fit. */
+ * those of other sets still fit, but for one set in a hundred. */
 static size_t trial_size(const struct pool *pool)
 {
-    size_t n = pool->colours * pool->ways / (pool->ways >= 8 ? 2 : 4);
-    return n < 4 ? 4 : n > 4096 ? 4096 : n;
+    double ways = (double)pool->ways, mean = fmin(ways / 2, 0.11 * ways * sqrt(ways));
+    return (size_t)fmax(1, fmin(4096, mean * (double)pool->colours));
 }
 
 /* Which of `trial` miss together with the full set: adds them to `to`. */
 static int try_members(struct counted *c, const struct pool *pool,
-                       const struct lines *trial, struct lines *to, struct lines *others)
+                       const struct lines *trial, struct lines *to)
 {
     int laps = pool->steady ? 1 : 4, status = 0;
     struct lines all = {0}, missed = {0};
-    if (lines_append(&all, &pool->set, 0) || lines_append(&all, trial, NEW) ||
-        (all.n < 3 * pool->inner && lines_append(&all, &pool->press, 0)))
+    if (lines_append(&all, &pool->set, 0) || lines_append(&all, trial, NEW))
         status = counted_no_memory(c);
+    /* no more than is needed: they must not fill other sets */
+    for (size_t i = 0; i < pool->press.n && 2 * all.n < 3 * pool->inner && !status; i++)
+        if (lines_add(&all, pool->press.at[i]))
+            status = counted_no_memory(c);
     if (!status)
         status = settle(c, pool, &all);
     for (int i = 0; i < laps && !status; i++) {
@@ -408,10 +585,8 @@ static int try_members(struct counted *c, const struct pool *pool,
             status = collect(c, &all, pool->bit, &missed, &added);
     }
     for (size_t i = 0; i < all.n && !status; i++) {
-        if (!(all.at[i] & NEW))
-            continue;
-        struct lines *which = lines_have(&missed, all.at[i]) ? to : others;
-        if (which && lines_add(which, all.at[i] & ~(uint64_t)NEW))
+        if (all.at[i] & NEW && lines_have(&missed, all.at[i]) &&
+            lines_add(to, all.at[i] & ~(uint64_t)NEW))
             status = counted_no_memory(c);
     }
     lines_release(&all);
@@ -421,15 +596,54 @@ static int try_members(struct counted *c, const struct pool *pool,
 
 /* The same for many lines. */
 static int sift(struct counted *c, const struct pool *pool, const struct lines *from,
-                size_t size, struct lines *to, struct lines *others)
+                size_t size, struct lines *to)
 {
     int status = 0;
     for (size_t i = 0; i < from->n && !status; i += size) {
         struct lines trial = {.at = from->at + i,
                               .n = from->n - i < size ? from->n - i : size};
-        status = try_members(c, pool, &trial, to, others);
+        status = try_members(c, pool, &trial, to);
     }
     return status;
+}
+
+/* Whether lines share a set by their virtual addresses: all of a set are a multiple of the
+ * way size apart. */
+static bool is_virtual(const struct counted *c, const struct pool *pool)
+{
+    bool all = pool->way > c->counting->ground[c->arena].page;
+    for (size_t i = 0; i < pool->set.n; i++)
+        all &= pool->set.at[i] % pool->way == pool->extra % pool->way;
+    return all;
+}
+
+/* Lines that certainly do not share the set: by their virtual addresses, or because they
+ * fit together with it. */
+static int take_others(struct counted *c, const struct pool *pool, bool virtual,
+                       struct lines *others)
+{
+    enum { MOST = 1024 };
+    const struct lines *from = virtual ? &pool->lines : &pool->held;
+    others->n = 0;
+    for (size_t i = 0; i < from->n && others->n < MOST; i++) {
+        bool out = virtual ? from->at[i] % pool->way != pool->extra % pool->way
+                           : !lines_have(&pool->set, from->at[i]);
+        if (out && lines_add(others, from->at[i]))
+            return counted_no_memory(c);
+    }
+    return 0;
+}
+
+/* All lines of the arena that share the set by their virtual addresses. */
+static int virtual_members(struct counted *c, const struct pool *pool, struct pool *next)
+{
+    const struct ground *ground = &c->counting->ground[c->arena];
+    for (uint64_t at = pool->extra % pool->way;
+         at < ground->bytes && next->lines.n < MOST_LINES; at += pool->way)
+        if (lines_add(&next->lines, at))
+            return counted_no_memory(c);
+    shuffle(c, &next->lines);
+    return 0;
 }
 
 int pool_members(struct counted *c, const struct pool *pool, struct pool *next,
@@ -440,21 +654,31 @@ int pool_members(struct counted *c, const struct pool *pool, struct pool *next,
     *next = (struct pool){.level = pool->level + 1,
                           .bit = EVENT_BIT(CACHE_EVENT(pool->level + 1)),
                           .inner = pool->ways,
+                          .inner_way = pool->way,
+                          .inner_random = pool->inner_random || !pool->steady,
+                          .inner_virtual = is_virtual(c, pool),
+                          .before = pool->spread,
                           .spread = pool->way / pool->granule * pool->spread};
+    status = take_others(c, pool, next->inner_virtual, others);
+    if (status)
+        return status;
     if (pool->colours == 1) {
         if (lines_append(&next->lines, &pool->lines, 0))
             status = counted_no_memory(c);
         return status;
     }
+    if (next->inner_virtual)
+        return virtual_members(c, pool, next);
     for (size_t i = 0; i < pool->lines.n && !status; i++)
         if (!lines_have(&pool->set, pool->lines.at[i]) &&
             lines_add(&candidates, pool->lines.at[i]))
             status = counted_no_memory(c);
     if (!status)
-        status = sift(c, pool, &candidates, trial_size(pool), &found, others);
-    /* Lines of another set that happened to be too full are found out by themselves. */
+        status = sift(c, pool, &candidates, trial_size(pool), &found);
+    /* Lines of another set that happened to be too full are found out in other company. */
+    shuffle(c, &found);
     if (!status)
-        status = sift(c, pool, &found, pool->ways < 16 ? 16 : pool->ways, &next->lines, NULL);
+        status = sift(c, pool, &found, pool->ways < 16 ? 16 : pool->ways, &next->lines);
     if (!status && lines_append(&next->lines, &pool->set, 0))
         status = counted_no_memory(c);
     if (!status)

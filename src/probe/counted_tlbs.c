@@ -8,6 +8,7 @@
  * what is swept, by small steps, from one miss to the next. */
 #include "probe/counted.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum { MOST_PAGES = 1 << 17, PATIENCE = 10 };
@@ -88,11 +89,11 @@ static int find_ways(struct counted *c, struct tlb *tlb)
     int status = 0;
     tlb->ways = tlb->entries;
     for (double w = 1; w < tlb->entries && !status; w++) {
-        double stride = tlb->entries / w, rows = (double)(uint64_t)(3 * inner / (w + 1)) + 1;
+        double stride = tlb->entries / w, rows = floor(1.5 * inner / (w + 1)) + 1;
         bool yes;
         if (stride != (double)(uint64_t)stride || w * stride + rows > reach)
             continue;
-        rows = rows > stride ? stride : rows;
+        rows = fmin(rows, fmin(stride, floor(tlb->entries / (w + 1))));
         status = row_fits(c, tlb, w + 1, stride, rows, &yes);
         if (!status && !yes) {
             tlb->ways = w;
@@ -109,14 +110,15 @@ static int find_page(struct counted *c, struct tlb *tlb)
     enum { STEPS = 32, SWEPT = 16 };
     struct lines sweep = {0};
     int status = 0;
-    uint64_t from = ground->bytes / 2 / ground->page * ground->page;
+    uint64_t from = (ground->bytes / 2 / ground->page + 2 * SWEPT * (uint64_t)tlb->level) *
+                    ground->page;
     for (uint64_t at = 0; at < SWEPT * ground->page && !status; at += ground->page / STEPS)
         if (lines_add(&sweep, from + at))
             status = counted_no_memory(c);
     if (!status)
         status = lap(c, &sweep);
     size_t misses = status ? 0 : lap_misses(c, &sweep, tlb->bit);
-    tlb->page = misses ? SWEPT * ground->page / misses : ground->page;
+    tlb->page = misses ? SWEPT * ground->page / misses : 0;
     lines_release(&sweep);
     return status;
 }
@@ -151,6 +153,8 @@ int count_tlbs(struct counted *c, enum arena arena)
         if (!c->counting->events[TLB_EVENT(i + 1)].present)
             break;
         status = find_page(c, tlb);
+        if (status || !tlb->page)
+            break; /* pages of this size do not use it */
         double most = (double)(ground->bytes / tlb->page);
         if (!status)
             status = find_entries(c, tlb, most < MOST_PAGES ? most : MOST_PAGES);
