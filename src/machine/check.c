@@ -242,14 +242,38 @@ static int check_caches(const struct check *check)
     return status;
 }
 
+/* First TLBs may map a part of a page with each entry, as those of the Itanium 2; all of
+ * them do, or none. */
+static int check_tlb_page(const struct check *check, uint32_t i)
+{
+    const struct strata_machine *m = check->machine;
+    const struct strata_tlb *tlb = &m->tlbs[i];
+    char page[SIZE_TEXT];
+    bool part = tlb->page < m->page && tlb->level == 1 && !(tlb->page & (tlb->page - 1));
+    if (tlb->page != m->page && tlb->page != m->huge && !part)
+        return bad(check, SECTION_TLB, i, "page",
+                   "must be the machine's page of %s, or what [machine] has as huge",
+                   format_size(m->page, page));
+    for (uint32_t j = 0; j < m->ntlbs; j++) {
+        const struct strata_tlb *other = &m->tlbs[j];
+        if (tlb->level == 1 && other->level == 1 && other->page > tlb->page &&
+            other->page <= m->page)
+            return bad(check, SECTION_TLB, i, "page",
+                       "all TLBs of level 1 map the same part of a page, or all of it");
+    }
+    for (uint32_t j = 0; j < m->ncaches; j++)
+        if (m->caches[j].line > tlb->page)
+            return bad(check, SECTION_TLB, i, "page", "is shorter than the line of %s",
+                       m->caches[j].name);
+    return STRATA_OK;
+}
+
 static int check_tlb(const struct check *check, uint32_t i)
 {
     const struct strata_tlb *tlb = &check->machine->tlbs[i];
-    char page[SIZE_TEXT];
-    if (tlb->page != check->machine->page && tlb->page != check->machine->huge)
-        return bad(check, SECTION_TLB, i, "page",
-                   "must be the machine's page of %s, or what [machine] has as huge",
-                   format_size(check->machine->page, page));
+    int status = check_tlb_page(check, i);
+    if (status)
+        return status;
     if (tlb->entries % tlb->ways)
         return bad(check, SECTION_TLB, i, "ways",
                    "%" PRIu32 " entries are not a multiple of %" PRIu32, tlb->entries,
@@ -407,8 +431,8 @@ static int check_tlb_path(const struct check *check, const struct path *path)
     int status = STRATA_OK;
     for (uint32_t i = 0; i < m->ntlbs && !status; i++) {
         const struct strata_tlb *tlb = &m->tlbs[i];
-        if (near && near->page != tlb->page)
-            near = NULL;
+        if (near && (near->page <= m->page) != (tlb->page <= m->page))
+            near = NULL; /* those of huge pages begin anew */
         if (!serves(tlb->kind, path))
             continue;
         status = check_level(check, SECTION_TLB, i, path, tlb->kind, tlb->level,

@@ -44,8 +44,7 @@ struct counted {
     size_t capacity;
     struct walk_counts counts; /* of the last lap */
     struct costs costs;
-    int tlb_levels[ARENAS]; /* that were found */
-    const char *what;
+    bool bypassed[COUNTED_EVENTS]; /* doubles do not make these events move */
     bool stopped;
 };
 
@@ -95,6 +94,11 @@ void pool_release(struct pool *pool);
 
 /* Which events can be believed. */
 int judge_events(struct counted *c);
+
+/* Whether there is an event that loads of the present type make move. */
+bool is_counted(const struct counted *c, int event);
+void counted_note(struct counted *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 int count_caches(struct counted *c);
 int count_tlbs(struct counted *c, enum arena arena);
 
@@ -104,7 +108,8 @@ int solve_costs(struct counted *c);
 struct strata_value counted_value(const struct counted *c, int event, double value);
 int counted_no_memory(struct counted *c);
 
-/* Probes by the counts of a runner, which stays the caller's. */
+/* Probes by the counts of a runner, which stays the caller's. What has no event that can be
+ * believed is taken from the clock. STRATA_UNABLE: no cache has one. */
 int strata_probe_counted(const struct strata_probe_options *options,
                          struct counting *counting, struct strata_probed *probed,
                          struct strata_error *error);

@@ -103,7 +103,8 @@ static void doubt_line(struct strata_probed_cache *cache, uint64_t block)
 static int first_level(const struct counted *c)
 {
     int level = 1;
-    while (level <= COUNTED_LEVELS && !c->counting->events[CACHE_EVENT(level)].present)
+    while (level < COUNTED_LEVELS && c->bypassed[CACHE_EVENT(level)] &&
+           c->type == STRATA_FLOAT)
         level++;
     return level;
 }
@@ -118,7 +119,7 @@ int count_caches(struct counted *c)
     c->arena = c->counting->ground[HUGE_PAGES].bytes ? HUGE_PAGES : BASE_PAGES;
     int level = first_level(c), status = first_pool(c, level, &pool);
     while (!status && level <= COUNTED_LEVELS &&
-           c->counting->events[CACHE_EVENT(level)].present) {
+           is_counted(c, CACHE_EVENT(level))) {
         struct strata_probed_cache *cache = &probed->caches[probed->ncaches++];
         cache->level = level;
         status = measure(c, &pool, line, &others);

@@ -105,7 +105,7 @@ static void shares(const struct counted *c, double *x)
     memset(x, 0, COSTS * sizeof *x);
     for (int l = 1; l <= caches; l++) {
         double misses = c->counts.events[CACHE_EVENT(l)];
-        if (c->type == STRATA_FLOAT && l == 1 && misses == 0)
+        if (c->type == STRATA_FLOAT && c->bypassed[CACHE_EVENT(l)])
             misses = before; /* bypassed */
         x[l - 1] = (before - misses) / visits;
         before = misses;

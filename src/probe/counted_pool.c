@@ -26,6 +26,7 @@ enum {
     STEADY_PATIENCE = 12,
     RANDOM_PATIENCE = 60,
     MOST_LINES = 1 << 16, /* of a pool that is made anew */
+    MOST_OTHERS = 1024,
 };
 
 #define NEW 1 /* lowest bit of the address of a line that is on trial: it is the same line */
@@ -120,7 +121,7 @@ static int try_overfull(struct counted *c, struct pool *pool)
 static int drop_some(struct counted *c, struct lines *lines, struct lines *dropped,
                      uint32_t bit)
 {
-    enum { FEW = 16 };
+    enum { FEW = 16, MANY = 512 };
     size_t kept = 0, missed = 0;
     for (size_t i = 0; i < lines->n; i++)
         missed += lines->at[i] & NEW && c->moved[i] & bit;
@@ -128,7 +129,7 @@ static int drop_some(struct counted *c, struct lines *lines, struct lines *dropp
     for (size_t i = 0; i < lines->n; i++) {
         bool drop = lines->at[i] & NEW && c->moved[i] & bit;
         if (drop)
-            drop = missed <= FEW ? at++ == one : rng_below(&c->rng, 2);
+            drop = missed <= FEW && lines->n < MANY ? at++ == one : rng_below(&c->rng, 2);
         if (!drop)
             lines->at[kept++] = lines->at[i];
         else if (lines_add(dropped, lines->at[i] & ~(uint64_t)NEW))
@@ -622,10 +623,9 @@ static bool is_virtual(const struct counted *c, const struct pool *pool)
 static int take_others(struct counted *c, const struct pool *pool, bool virtual,
                        struct lines *others)
 {
-    enum { MOST = 1024 };
     const struct lines *from = virtual ? &pool->lines : &pool->held;
     others->n = 0;
-    for (size_t i = 0; i < from->n && others->n < MOST; i++) {
+    for (size_t i = 0; i < from->n && others->n < MOST_OTHERS; i++) {
         bool out = virtual ? from->at[i] % pool->way != pool->extra % pool->way
                            : !lines_have(&pool->set, from->at[i]);
         if (out && lines_add(others, from->at[i]))
@@ -639,7 +639,8 @@ static int virtual_members(struct counted *c, const struct pool *pool, struct po
 {
     const struct ground *ground = &c->counting->ground[c->arena];
     for (uint64_t at = pool->extra % pool->way;
-         at < ground->bytes && next->lines.n < MOST_LINES; at += pool->way)
+         at < ground->bytes - ground->bytes / 8 && next->lines.n < MOST_LINES;
+         at += pool->way) /* the end stays fresh for the TLBs */
         if (lines_add(&next->lines, at))
             return counted_no_memory(c);
     shuffle(c, &next->lines);
@@ -675,6 +676,10 @@ int pool_members(struct counted *c, const struct pool *pool, struct pool *next,
             status = counted_no_memory(c);
     if (!status)
         status = sift(c, pool, &candidates, trial_size(pool), &found);
+    for (size_t i = 0; i < candidates.n && others->n < MOST_OTHERS && pool->steady && !status;
+         i++)
+        if (!lines_have(&found, candidates.at[i]) && lines_add(others, candidates.at[i]))
+            status = counted_no_memory(c);
     /* Lines of another set that happened to be too full are found out in other company. */
     shuffle(c, &found);
     if (!status)

@@ -110,8 +110,7 @@ static int find_page(struct counted *c, struct tlb *tlb)
     enum { STEPS = 32, SWEPT = 16 };
     struct lines sweep = {0};
     int status = 0;
-    uint64_t from = (ground->bytes / 2 / ground->page + 2 * SWEPT * (uint64_t)tlb->level) *
-                    ground->page;
+    uint64_t from = ground->bytes - 2 * SWEPT * (uint64_t)tlb->level * ground->page;
     for (uint64_t at = 0; at < SWEPT * ground->page && !status; at += ground->page / STEPS)
         if (lines_add(&sweep, from + at))
             status = counted_no_memory(c);
@@ -143,15 +142,18 @@ int count_tlbs(struct counted *c, enum arena arena)
 {
     const struct ground *ground = &c->counting->ground[arena];
     struct tlb tlbs[COUNTED_LEVELS];
+    const struct tlb *last = NULL;
     int status = 0;
     c->arena = arena;
     for (int i = 0; i < COUNTED_LEVELS && !status && ground->bytes; i++) {
         struct tlb *tlb = &tlbs[i];
         *tlb = (struct tlb){.level = i + 1,
                             .bit = EVENT_BIT(TLB_EVENT(i + 1)),
-                            .inner = i ? tlb - 1 : NULL};
+                            .inner = last};
         if (!c->counting->events[TLB_EVENT(i + 1)].present)
             break;
+        if (!is_counted(c, TLB_EVENT(i + 1)))
+            continue; /* bypassed */
         status = find_page(c, tlb);
         if (status || !tlb->page)
             break; /* pages of this size do not use it */
@@ -163,7 +165,7 @@ int count_tlbs(struct counted *c, enum arena arena)
         if (status)
             break;
         add(c, tlb);
-        c->tlb_levels[arena] = i + 1;
+        last = tlb;
         if (tlb->entries <= 0)
             break;
     }

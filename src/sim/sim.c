@@ -102,7 +102,8 @@ static bool is_first_tlb(const struct strata_machine *machine, uint32_t id)
             const struct strata_tlb *other = &machine->tlbs[i];
             bool before =
                 other->level < tlb->level || (other->level == tlb->level && i < id);
-            first &= !(before && other->page == tlb->page && takes(other->kind, fetch));
+            bool alike = (other->page <= machine->page) == (tlb->page <= machine->page);
+            first &= !(before && alike && takes(other->kind, fetch));
         }
         if (first)
             return true;
@@ -252,9 +253,10 @@ static void build_route(struct sim *sim, const struct strata_machine *machine, b
     for (uint32_t at = 1; at <= sim->tlb_levels; at++)
         for (uint32_t i = 0; i < machine->ntlbs; i++) {
             const struct strata_tlb *tlb = &machine->tlbs[i];
-            if (tlb->level != at || !takes(tlb->kind, fetch) || tlb->page != page)
+            bool mine = own ? tlb->page == page : tlb->page <= page;
+            if (tlb->level != at || !takes(tlb->kind, fetch) || !mine)
                 continue;
-            route->shift[route->n] = log2_of(shared ? machine->huge : page);
+            route->shift[route->n] = log2_of(shared ? machine->huge : tlb->page);
             route->cycles[route->n] = tlb->latency;
             route->level[route->n] = tlb->level;
             route->tlb[route->n++] = &sim->tlbs[i];
@@ -306,6 +308,16 @@ static void seed_all(struct sim *sim, uint64_t seed)
         cache_seed(&sim->tlbs[i], mix64(seed + STRATA_MAX_CACHES + i + 1));
 }
 
+/* What an entry of the first TLBs maps: a base page, or a part of one. */
+static uint64_t first_page(const struct strata_machine *machine)
+{
+    uint64_t page = machine->page;
+    for (uint32_t i = 0; i < machine->ntlbs; i++)
+        if (machine->tlbs[i].page < page)
+            page = machine->tlbs[i].page;
+    return page;
+}
+
 struct sim *sim_create(const struct strata_machine *machine, uint64_t seed,
                        const struct allocator *allocator)
 {
@@ -316,7 +328,7 @@ struct sim *sim_create(const struct strata_machine *machine, uint64_t seed,
     for (size_t i = 0; i < sizeof *sim; i++)
         bytes[i] = 0;
     sim->allocator = *allocator;
-    sim->page_shift = log2_of(machine->page);
+    sim->page_shift = log2_of(first_page(machine));
     sim->huge_shift = log2_of(machine->huge);
     if (build_caches(sim, machine) || build_tlbs(sim, machine)) {
         sim_release(sim);
