@@ -3,7 +3,7 @@
  * What all counting runners share. */
 #include "counting/counting.h"
 
-const char *const event_way_names[EVENT_WAYS] = {"standard", "native", "substitute",
+const char *const event_way_names[EVENT_WAY_COUNT] = {"standard", "native", "substitute",
                                                  "timing"};
 
 int counting_walk(struct counting *counting, enum arena arena, enum strata_types type,

@@ -39,9 +39,9 @@ enum event_way {
     WAY_NATIVE,     /* an event of this processor under the processor's name */
     WAY_SUBSTITUTE, /* one that is closely related */
     WAY_TIMING,     /* none: times have to tell */
-    EVENT_WAYS
+    EVENT_WAY_COUNT
 };
-extern const char *const event_way_names[EVENT_WAYS];
+extern const char *const event_way_names[EVENT_WAY_COUNT];
 
 struct counted_event {
     bool present;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_SEED = 20040606, PAGES = 1 << 15 };
+enum { DEFAULT_SEED = 20040606, PAGES = 1 << 17 };
 
 #define BASE (UINT64_C(2) << 30)
 

@@ -62,6 +62,7 @@ struct pool {
     int level;
     uint32_t bit;       /* of the level's misses */
     size_t inner;       /* ways of the level before; 0: there is none */
+    size_t innermost;   /* those of the level before that one */
     uint64_t inner_way; /* bytes: its way size */
     bool inner_virtual; /* it is indexed by virtual addresses */
     bool inner_random;  /* chance decides what some nearer cache keeps */
@@ -74,6 +75,7 @@ struct pool {
     struct lines set;   /* those of `held` that share one set… */
     uint64_t extra;     /* …and one that is too many there */
     struct lines press; /* some of `held` that do not */
+    bool exclusive;     /* it holds what the level before casts out, and nothing else */
     bool steady;        /* laps in one order repeat themselves: nothing random goes on */
     size_t ways, colours;
     uint64_t granule; /* of the index: way size / colours */
@@ -82,6 +84,9 @@ struct pool {
 };
 
 int pool_hold(struct counted *c, struct pool *pool);    /* held, rest, steady */
+/* Whether the level takes in what the one before casts out; if so, what it holds is gathered
+ * anew, with more care. */
+int pool_exclusive(struct counted *c, struct pool *pool, const struct lines *others);
 int pool_set(struct counted *c, struct pool *pool);     /* set, extra, ways, colours */
 int pool_press(struct counted *c, struct pool *pool);   /* press */
 int pool_line(struct counted *c, struct pool *pool, uint64_t from);

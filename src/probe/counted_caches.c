@@ -12,7 +12,8 @@
 
 enum {
     FIRST_LINE = 8,         /* bytes: no line is shorter */
-    MOST_BYTES = 512 << 20, /* several times the largest cache that is looked for */
+    MOST_BYTES = 512 << 20, /* several times the largest cache that is looked for… */
+    LEAST_LINES = 1 << 16,  /* …but enough lines where pages are large */
 };
 
 /* One line in each base page of the arena, at its beginning. */
@@ -22,7 +23,10 @@ static int first_pool(struct counted *c, int level, struct pool *pool)
     *pool = (struct pool){.level = level,
                           .bit = EVENT_BIT(CACHE_EVENT(level)),
                           .spread = c->counting->base_page};
-    uint64_t end = ground->bytes < MOST_BYTES ? ground->bytes : MOST_BYTES;
+    uint64_t end = ground->bytes - ground->bytes / 8, most = MOST_BYTES;
+    if (most < LEAST_LINES * c->counting->base_page)
+        most = LEAST_LINES * c->counting->base_page;
+    end = end < most ? end : most;
     for (uint64_t at = 0; at < end; at += c->counting->base_page)
         if (lines_add(&pool->lines, at))
             return counted_no_memory(c);
@@ -56,6 +60,8 @@ static int measure(struct counted *c, struct pool *pool, uint64_t line,
 {
     int status = pool_hold(c, pool);
     if (!status && !*pool->why)
+        status = pool_exclusive(c, pool, others);
+    if (!status && !*pool->why)
         status = pool_set(c, pool);
     if (!status && pool->ways)
         status = pool_press(c, pool);
@@ -76,10 +82,11 @@ static int find_pairs(struct counted *c, const struct pool *pool, bool *pairs)
     uint64_t far = c->counting->base_page / 4 * 3;
     size_t misses = 0;
     int status = 0;
-    for (size_t i = 0; i < pool->lines.n && i < PAIRS_TRIED && !status; i++)
-        if (lines_add(&visits, pool->lines.at[i] + far + pool->line) ||
-            lines_add(&visits, pool->lines.at[i] + far))
+    for (size_t i = 0; i < pool->lines.n && i < PAIRS_TRIED && !status; i++) {
+        uint64_t page = pool->lines.at[i] / c->counting->base_page * c->counting->base_page;
+        if (lines_add(&visits, page + far + pool->line) || lines_add(&visits, page + far))
             status = counted_no_memory(c);
+    }
     if (!status)
         status = lap(c, &visits);
     for (size_t i = 1; i < visits.n && !status; i += 2)

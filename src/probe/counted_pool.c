@@ -36,11 +36,13 @@ static int patience_of(const struct pool *pool)
     return pool->steady ? STEADY_PATIENCE : RANDOM_PATIENCE;
 }
 
-/* Laps without a miss that are believed. Where chance decides what a nearer cache keeps, it
- * may serve just the line that is missing here. */
-static int clean_laps(const struct pool *pool)
+/* Laps over n lines without a miss that are believed. A nearer cache may serve just the line
+ * that is missing here: the fewer lines there are, and the more chance has to do with it,
+ * the longer. */
+static int clean_laps(const struct pool *pool, size_t n)
 {
-    return pool->inner_random ? 8 : 2;
+    int visits = pool->exclusive ? 8192 : 1024, least = pool->inner_random ? 8 : 2;
+    return pool->inner && visits / (int)n > least ? visits / (int)n : least;
 }
 
 static int settle(struct counted *c, const struct pool *pool, struct lines *lines)
@@ -145,8 +147,12 @@ static int trim(struct counted *c, const struct pool *pool, struct lines *trial,
                 struct lines *dropped)
 {
     int clean = 0, status = 0;
-    for (int round = 0; round < ROUNDS && clean < clean_laps(pool) && !status; round++) {
-        status = settle(c, pool, trial);
+    for (int round = 0; round < ROUNDS && clean < clean_laps(pool, trial->n) && !status;
+         round++) {
+        if (!clean)
+            status = settle(c, pool, trial);
+        else
+            shuffle(c, trial);
         if (!status)
             status = lap(c, trial);
         if (status)
@@ -180,7 +186,7 @@ static int add_batch(struct counted *c, struct pool *pool)
  * as are held, and more where there are few ways. */
 int pool_hold(struct counted *c, struct pool *pool)
 {
-    int status = pool->tried ? 0 : try_overfull(c, pool);
+    int status = pool->tried || pool->exclusive ? 0 : try_overfull(c, pool);
     size_t vain = 0, enough = 0;
     while (!status && !*pool->why && vain <= enough && pool->tried < pool->lines.n) {
         size_t before = pool->held.n, tried = pool->tried;
@@ -205,17 +211,36 @@ static int collect(struct counted *c, const struct lines *lines, uint32_t bit,
     return 0;
 }
 
+/* Whether all lines fit, after a while: what was there before has to go first. */
+static int fit_all(struct counted *c, const struct pool *pool, struct lines *all, bool *yes)
+{
+    int clean = 0, status = 0;
+    size_t wanted = (size_t)clean_laps(pool, all->n);
+    for (int i = 0; i < patience_of(pool) + (int)wanted && !status; i++) {
+        shuffle(c, all);
+        status = lap(c, all);
+        clean = status || lap_misses(c, all, pool->bit) ? 0 : clean + 1;
+        if ((size_t)clean >= wanted)
+            break;
+    }
+    *yes = (size_t)clean >= wanted;
+    return status;
+}
+
 /* The lines that miss at one time or the other when `extra` is visited with all that fit;
- * `extra` among them. */
+ * `extra` among them. None, if all fit. */
 static int overfull_set(struct counted *c, struct pool *pool, uint64_t extra,
                         struct lines *set)
 {
     int patience = patience_of(pool), status = 0;
     struct lines all = {0};
+    bool fits = false;
     set->n = 0;
     if (lines_append(&all, &pool->held, 0) || lines_add(&all, extra))
         status = counted_no_memory(c);
-    for (int quiet = 0; quiet < patience && !status; quiet++) {
+    if (!status)
+        status = fit_all(c, pool, &all, &fits);
+    for (int quiet = 0; quiet < patience && !status && !fits; quiet++) {
         size_t added, again = 0;
         shuffle(c, &all);
         status = lap(c, &all);
@@ -236,7 +261,7 @@ static int overfull_set(struct counted *c, struct pool *pool, uint64_t extra,
 static int restore(struct counted *c, struct pool *pool)
 {
     int clean = 0, status = 0;
-    for (int i = 0; i < 4 * patience_of(pool) && clean < clean_laps(pool) && !status; i++) {
+    for (int i = 0; i < 4 * patience_of(pool) && clean < 2 && !status; i++) {
         shuffle(c, &pool->held);
         status = lap(c, &pool->held);
         clean = status || lap_misses(c, &pool->held, pool->bit) ? 0 : clean + 1;
@@ -290,6 +315,54 @@ static size_t whole_colours(const struct pool *pool)
     return least;
 }
 
+/* Visits a stream of lines with one line again and again in between, which so stays in the
+ * level before and is not asked for here; then the stream alone, until it has left that,
+ * too. Says whether it is here now: then it was cast out to here. `away` are lines that
+ * drive it out of the levels before that one. */
+static int is_cast_out(struct counted *c, struct pool *pool, const struct lines *away,
+                       bool *yes)
+{
+    struct lines visits = {0};
+    size_t n = 3 * pool->held.n < pool->lines.n ? 3 * pool->held.n : pool->lines.n - 1;
+    size_t first = rng_below(&c->rng, pool->lines.n), keep = n - 3 * pool->inner - 4;
+    uint64_t hot = pool->lines.at[first];
+    int status = 0;
+    for (size_t i = 1; i <= n && !status; i++) {
+        bool bad = lines_add(&visits, pool->lines.at[(first + i) % pool->lines.n]);
+        bad = bad || (i < keep && (lines_append(&visits, away, 0) || lines_add(&visits, hot)));
+        status = bad ? counted_no_memory(c) : 0;
+    }
+    if (!status && lines_add(&visits, hot))
+        status = counted_no_memory(c);
+    if (!status)
+        status = lap(c, &visits);
+    *yes = !status && !(c->moved[visits.n - 1] & pool->bit);
+    lines_release(&visits);
+    return status;
+}
+
+int pool_exclusive(struct counted *c, struct pool *pool, const struct lines *others)
+{
+    enum { TRIES = 9, MOST = 256 };
+    struct lines away = *others;
+    size_t votes = 0;
+    int status = 0;
+    if (!pool->inner || pool->held.n > MOST || pool->lines.n < 3 * pool->held.n)
+        return 0;
+    away.n = away.n > 3 * pool->innermost ? 3 * pool->innermost : away.n;
+    for (int i = 0; i < TRIES && !status; i++) {
+        bool yes;
+        status = is_cast_out(c, pool, &away, &yes);
+        votes += !status && yes;
+    }
+    pool->exclusive = 2 * votes > TRIES;
+    if (status || !pool->exclusive)
+        return status;
+    pool->steady = false;
+    pool->held.n = pool->rest.n = pool->tried = 0;
+    return pool_hold(c, pool);
+}
+
 /* Lines that nearer caches always serve do not share the set there, and were taken into the
  * pool by mistake. */
 static int drop_foreign(struct counted *c, struct pool *pool)
@@ -336,6 +409,12 @@ int pool_set(struct counted *c, struct pool *pool)
         snprintf(pool->why, sizeof pool->why, "no line was found that is one too many");
         return 0;
     }
+    /* Together with the level before, if both have the same sets. */
+    if (pool->exclusive && pool->held.n == pool->ways && pool->ways > pool->inner) {
+        pool->ways -= pool->inner;
+        pool->colours = 1;
+        return 0;
+    }
     pool->colours = whole_colours(pool);
     if (pool->steady && pool->held.n % pool->ways)
         snprintf(pool->why, sizeof pool->why,
@@ -361,12 +440,13 @@ static int make_resident(struct counted *c, const struct pool *pool, bool *yes)
     int status = 0, clean = 0;
     if (lines_append(&quiet, &pool->set, 0) || lines_append(&quiet, &pool->press, 0))
         status = counted_no_memory(c);
-    for (int i = 0; i < 3 * patience_of(pool) && clean < clean_laps(pool) && !status; i++) {
+    int wanted = pool->inner_random ? 8 : 2;
+    for (int i = 0; i < 4 * patience_of(pool) && clean < wanted && !status; i++) {
         refs_shuffle(quiet.at, pool->set.n, &c->rng);
         status = lap(c, &quiet);
         clean = status || first_misses(c, pool->set.n, pool->bit) ? 0 : clean + 1;
     }
-    *yes = clean >= clean_laps(pool);
+    *yes = clean >= wanted;
     lines_release(&quiet);
     return status;
 }
@@ -376,19 +456,25 @@ static int make_resident(struct counted *c, const struct pool *pool, bool *yes)
 static int evicts(struct counted *c, const struct pool *pool, const struct lines *others,
                   uint64_t shift, bool *yes)
 {
+    enum { TRIES = 3 };
     struct lines loud = {0};
-    int status = 0;
-    bool resident;
+    int status = 0, votes = 0, all = 0;
     if (lines_append(&loud, others, 0) || lines_append(&loud, &pool->press, shift) ||
         (shift && lines_append(&loud, &pool->press, 0)))
         status = counted_no_memory(c);
-    if (!status)
+    for (int i = 0; i < 3 * TRIES && all < TRIES && !status; i++) {
+        bool resident;
         status = make_resident(c, pool, &resident);
-    if (!status)
-        status = lap(c, &loud);
-    if (!status)
-        status = lap(c, &pool->set);
-    *yes = !status && lap_misses(c, &pool->set, pool->bit) > 0;
+        if (!status)
+            status = lap(c, &loud);
+        if (!status)
+            status = lap(c, &pool->set);
+        if (status || !resident)
+            continue;
+        votes += lap_misses(c, &pool->set, pool->bit) > 0;
+        all++;
+    }
+    *yes = 2 * votes > all || !all;
     lines_release(&loud);
     return status;
 }
@@ -433,7 +519,8 @@ static int fits_moved(struct counted *c, const struct pool *pool, uint64_t shift
     for (int h = 0; h < 2 && !status; h++)
         if (lines_append(&press[h], &pool->press, h ? shift : 0))
             status = counted_no_memory(c);
-    for (int i = 0; i < 2 * patience_of(pool) && clean < clean_laps(pool) && !status; i++) {
+    int wanted = pool->inner_random ? 8 : 3;
+    for (int i = 0; i < 2 * patience_of(pool) && clean < wanted && !status; i++) {
         size_t misses = 0;
         for (int h = 0; h < 2 && !status; h++) {
             all.n = 0;
@@ -447,7 +534,7 @@ static int fits_moved(struct counted *c, const struct pool *pool, uint64_t shift
         }
         clean = misses ? 0 : clean + 1;
     }
-    *yes = clean >= clean_laps(pool);
+    *yes = clean >= wanted;
     for (int h = 0; h < 2; h++) {
         lines_release(&half[h]);
         lines_release(&press[h]);
@@ -463,11 +550,8 @@ static int leaves_set(struct counted *c, const struct pool *pool, uint64_t shift
     struct lines moved = {0};
     bool conflict = true;
     int status = lines_add(&moved, pool->extra + shift) ? counted_no_memory(c) : 0;
-    for (int i = 0; i < 4 && !status; i++) {
-        bool now;
-        status = evicts(c, pool, &moved, shift, &now);
-        conflict = i ? conflict || now : now;
-    }
+    if (!status)
+        status = evicts(c, pool, &moved, shift, &conflict);
     lines_release(&moved);
     *yes = !conflict;
     return status || *yes ? status : fits_moved(c, pool, shift, yes);
@@ -634,6 +718,23 @@ static int take_others(struct counted *c, const struct pool *pool, bool virtual,
     return 0;
 }
 
+/* Where all lines of the pool share the set, they can be anywhere in their pages that is a
+ * multiple of the way size further: so the next level is met in more of its sets. */
+static int spread_out(struct counted *c, const struct pool *pool, struct pool *next)
+{
+    uint64_t page = c->counting->base_page, room = 1;
+    if (pool->spread <= page && pool->spread % pool->way == 0)
+        room = pool->spread / pool->way;
+    if (room > 1)
+        next->spread = pool->way;
+    for (size_t i = 0; i < pool->lines.n; i++) {
+        uint64_t by = rng_below(&c->rng, room) * pool->way;
+        if (lines_add(&next->lines, pool->lines.at[i] + by))
+            return counted_no_memory(c);
+    }
+    return 0;
+}
+
 /* All lines of the arena that share the set by their virtual addresses. */
 static int virtual_members(struct counted *c, const struct pool *pool, struct pool *next)
 {
@@ -651,10 +752,12 @@ int pool_members(struct counted *c, const struct pool *pool, struct pool *next,
                  struct lines *others)
 {
     struct lines candidates = {0}, found = {0};
+    bool odd = pool->steady && pool->way & (pool->way - 1);
     int status = 0;
     *next = (struct pool){.level = pool->level + 1,
                           .bit = EVENT_BIT(CACHE_EVENT(pool->level + 1)),
                           .inner = pool->ways,
+                          .innermost = pool->inner,
                           .inner_way = pool->way,
                           .inner_random = pool->inner_random || !pool->steady,
                           .inner_virtual = is_virtual(c, pool),
@@ -663,11 +766,8 @@ int pool_members(struct counted *c, const struct pool *pool, struct pool *next,
     status = take_others(c, pool, next->inner_virtual, others);
     if (status)
         return status;
-    if (pool->colours == 1) {
-        if (lines_append(&next->lines, &pool->lines, 0))
-            status = counted_no_memory(c);
-        return status;
-    }
+    if (pool->colours == 1)
+        return spread_out(c, pool, next);
     if (next->inner_virtual)
         return virtual_members(c, pool, next);
     for (size_t i = 0; i < pool->lines.n && !status; i++)
@@ -676,7 +776,7 @@ int pool_members(struct counted *c, const struct pool *pool, struct pool *next,
             status = counted_no_memory(c);
     if (!status)
         status = sift(c, pool, &candidates, trial_size(pool), &found);
-    for (size_t i = 0; i < candidates.n && others->n < MOST_OTHERS && pool->steady && !status;
+    for (size_t i = 0; i < candidates.n && others->n < MOST_OTHERS && odd && !status;
          i++)
         if (!lines_have(&found, candidates.at[i]) && lines_add(others, candidates.at[i]))
             status = counted_no_memory(c);

@@ -20,7 +20,7 @@ enum {
     WALKS = 4,
     PAGES = 256,   /* of a walk */
     AGAIN = 1024,  /* visits to one line */
-    RESERVED = 16, /* this part of the arena is only visited here */
+    RESERVED = 8,  /* this part of the arena is left alone by others, for that */
 };
 
 #define OFF 0.02 /* counts that are off by more are not exact */
