@@ -19,9 +19,12 @@
 #include "cli/progress.h"
 #include "cli/term.h"
 #include "core/fail.h"
+#include "counting/hardware.h"
 #include "dataset/dataset.h"
 #include "host/claims.h"
 #include "host/state.h"
+#include "collect/places.h"
+#include "probe/counted.h"
 #include "report/probe_report.h"
 
 #include <inttypes.h>
@@ -35,7 +38,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { QUICK_SECONDS = 4, PICTURE_ROWS = 18 };
+enum { QUICK_SECONDS = 4, PICTURE_ROWS = 18, COUNTING_BYTES = 512 << 20 };
 
 /* Files that may be written, in the order of their writing. */
 
@@ -146,20 +149,21 @@ static bool is(const struct options *options, const char *name, const char *valu
     return text && strcmp(text, value) == 0;
 }
 
-static int refuse_counters(const struct options *options, struct strata_error *error)
+static bool counts_wanted(const struct options *options)
 {
-    if (is(options, "source", "perf"))
-        return fail(error, STRATA_UNABLE,
-                    "--source perf: the probe goes by the clock; leave --source out");
-    if (is(options, "method", "counters"))
-        return fail(error, STRATA_UNABLE,
-                    "--method counters: the probe goes by the clock; leave --method out");
-    return STRATA_OK;
+    return is(options, "method", "counters") || is(options, "method", "both");
 }
 
 static int refuse_contradictions(const struct options *options, struct strata_error *error)
 {
-    bool machine = option_given(options, "machine");
+    bool machine = option_given(options, "machine"), counts = counts_wanted(options);
+    if (is(options, "source", "perf") && (machine || !counts))
+        return fail(error, STRATA_BAD_INPUT,
+                    "--source perf counts on this machine: give --method counters, and no "
+                    "--machine");
+    if (option_given(options, "type") && !counts)
+        return fail(error, STRATA_BAD_INPUT,
+                    "--type: the clock loads addresses; give --method counters too");
     if (is(options, "source", "sim") && !machine)
         return fail(error, STRATA_BAD_INPUT,
                     "--source sim: which machine? Give --machine FILE too");
@@ -216,11 +220,11 @@ static int read_options(const struct options *options, struct strata_probe_optio
                         struct strata_machine *machine, struct strata_error *error)
 {
     *probe = (struct strata_probe_options){.cpu = -1};
-    int status = refuse_counters(options, error);
-    if (!status)
-        status = refuse_contradictions(options, error);
+    int status = refuse_contradictions(options, error);
     if (!status)
         status = read_numbers(options, probe, error);
+    probe->type = is(options, "type", "double") ? STRATA_FLOAT : STRATA_INT;
+    probe->kernels = option_given(options, "plot") || option_given(options, "data");
     if (!status && option_given(options, "machine")) {
         status = strata_machine_read(option_text(options, "machine"), machine, error);
         probe->machine = machine;
@@ -263,11 +267,15 @@ static int read_claims(const struct strata_probed *probed,
     return STRATA_OK;
 }
 
-static int print_json(const struct strata_probed *probed, const struct claims *claims,
-                      struct strata_error *error)
+static int print_json(const struct strata_probed *probed, const struct strata_probed *timed,
+                      const struct claims *claims, struct strata_error *error)
 {
     json_t *json = probe_json(probed);
     int bad = !json;
+    if (timed) {
+        bad |= json_object_set_new(json, "timing", probe_json(timed));
+        bad |= json_object_set_new(json, "verdicts", verdicts_json(probed, timed));
+    }
     if (claims)
         bad |= json_object_set_new(json, "claims", claims_json(claims));
     char *text = bad ? NULL : json_dumps(json, PROBE_JSON_FLAGS);
@@ -279,22 +287,30 @@ static int print_json(const struct strata_probed *probed, const struct claims *c
     return STRATA_OK;
 }
 
-static void print_text(const struct strata_probed *probed, const struct claims *claims)
+static void print_text(const struct strata_probed *probed, const struct strata_probed *timed,
+                       const struct claims *claims)
 {
     int columns = columns_of(STDOUT_FILENO);
     bool colour = term_has_colour(stdout);
     probe_table(stdout, probed, colour, columns);
+    if (timed) {
+        putchar('\n');
+        probe_table(stdout, timed, colour, columns);
+        putchar('\n');
+        probe_verdicts(stdout, probed, timed, columns);
+    }
     if (claims) {
         putchar('\n');
         probe_compare(stdout, probed, claims, colour, columns);
     }
     if (term_is_terminal(STDOUT_FILENO)) {
         putchar('\n');
-        probe_picture(stdout, probed, colour, columns, PICTURE_ROWS);
+        probe_picture(stdout, timed ? timed : probed, colour, columns, PICTURE_ROWS);
     }
 }
 
 static int print_findings(const struct options *options, const struct strata_probed *probed,
+                          const struct strata_probed *timed,
                           const struct strata_machine *machine, struct strata_error *error)
 {
     struct claims claims;
@@ -303,8 +319,8 @@ static int print_findings(const struct options *options, const struct strata_pro
     if (status)
         return status;
     if (option_given(options, "json"))
-        return print_json(probed, compare ? &claims : NULL, error);
-    print_text(probed, compare ? &claims : NULL);
+        return print_json(probed, timed, compare ? &claims : NULL, error);
+    print_text(probed, timed, compare ? &claims : NULL);
     return STRATA_OK;
 }
 
@@ -345,10 +361,11 @@ static void print_next(const struct options *options)
 }
 
 static int show(const struct options *options, const struct strata_probed *probed,
-                const struct strata_machine *machine, struct strata_error *error)
+                const struct strata_probed *timed, const struct strata_machine *machine,
+                struct strata_error *error)
 {
     bool json = option_given(options, "json");
-    int status = print_findings(options, probed, machine, error);
+    int status = print_findings(options, probed, timed, machine, error);
     fflush(stdout); /* a file may be /dev/stdout */
     int written = write_outputs(options, probed, json, status ? NULL : error);
     status = status ? status : written;
@@ -362,12 +379,43 @@ static int show(const struct options *options, const struct strata_probed *probe
     return status;
 }
 
+/* Measuring. */
+
+/* By counts: of a simulated machine, or of this one's counters. */
+static int probe_by_counts(const struct strata_probe_options *probe,
+                           struct strata_probed *probed, struct strata_error *error)
+{
+    struct counting *counting = NULL;
+    struct pmu_model model = {0};
+    char folder[PATH_MAX];
+    const struct strata_machine *m = probe->machine;
+    int status = STRATA_OK;
+    if (m) {
+        status = counting_simulated(&counting, m, probe->seed ? probe->seed : 1,
+                                    counted_base_bytes(m->page),
+                                    counted_huge_bytes(m->huge), NULL, 0, error);
+    } else {
+        status = place_of_metrics(folder, error);
+        if (!status)
+            status = pmu_model_read(&model, folder, "", error);
+        if (!status)
+            status = counting_hardware(&counting, &model, &pmu_system_here, probe->cpu,
+                                       COUNTING_BYTES, 2 * COUNTING_BYTES, error);
+    }
+    if (!status)
+        status = strata_probe_counted(probe, counting, probed, error);
+    counting_release(counting);
+    pmu_model_release(&model);
+    return status;
+}
+
 int cmd_probe(const struct options *options, struct strata_error *error)
 {
     struct strata_machine machine;
     struct strata_probe_options probe;
-    struct strata_probed probed = {0};
+    struct strata_probed probed = {0}, timed = {0};
     struct progress progress;
+    bool counts = counts_wanted(options), both = is(options, "method", "both");
     setlocale(LC_CTYPE, ""); /* whether the terminal takes UTF-8 */
     int status = read_options(options, &probe, &machine, error);
     if (status)
@@ -375,12 +423,16 @@ int cmd_probe(const struct options *options, struct strata_error *error)
     progress_start(&progress, "strata probe", !option_given(options, "no-progress"));
     probe.progress = progress_update;
     probe.context = &progress;
-    status = strata_probe(&probe, &probed, error);
+    status = counts ? probe_by_counts(&probe, &probed, error)
+                    : strata_probe(&probe, &probed, error);
+    if (!status && both)
+        status = strata_probe(&probe, &timed, error);
     progress_end(&progress);
     if (!status) {
         name_command(options, probed.data);
-        status = show(options, &probed, probe.machine, error);
+        status = show(options, &probed, both ? &timed : NULL, probe.machine, error);
     }
     strata_probed_release(&probed);
+    strata_probed_release(&timed);
     return status;
 }

@@ -17,7 +17,9 @@ static const struct option_spec probe_options[] = {
      "where the numbers come from; auto (the default) is sim with --machine and timing "
      "without"},
     {"machine", 'm', "FILE", "probe the simulated machine that FILE describes"},
-    {"method", 0, "timing|counters", "what is measured; the default is timing"},
+    {"method", 0, "timing|counters|both",
+     "what is measured: time (the default), counts of misses, or both side by side"},
+    {"type", 0, "int|double", "what is loaded when misses are counted; the default is int"},
     {"json", 0, NULL, "print JSON: plain numbers, bytes and cycles"},
     {"header", 0, "FILE", "write a C header with what was found"},
     {"save", 0, "FILE", "write a machine file of what was found"},

@@ -38,10 +38,8 @@ static void answer(const struct counted *c, const struct pool *pool,
                    struct strata_probed_cache *cache)
 {
     int event = CACHE_EVENT(pool->level);
-    cache->effective = unknown("counts show what is there; --method timing finds what of "
-                               "it a program can use");
-    cache->effective_line = unknown("counts of misses leave prefetching out; --method "
-                                    "timing finds it");
+    cache->effective = cache->effective_line =
+        unknown("counts show what is there; --method both also finds what a program gets");
     if (pool->line)
         cache->line = counted_value(c, event, (double)pool->line);
     else

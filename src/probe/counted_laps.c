@@ -193,7 +193,7 @@ int solve_costs(struct counted *c)
     probed->memory_ns = to_ns(c, probed->memory_cycles);
     for (int i = 0; i < probed->ntlbs; i++) {
         struct strata_probed_tlb *tlb = &probed->tlbs[i];
-        tlb->penalty_cycles = tlb->page == probed->page
+        tlb->penalty_cycles = tlb->page <= probed->page
                                   ? cost_value(x[COUNTED_LEVELS + tlb->level])
                                   : unknown("times are taken on base pages only");
         tlb->penalty_ns = to_ns(c, tlb->penalty_cycles);

@@ -134,5 +134,7 @@ int judge_events(struct counted *c)
             dismiss(c, e, why);
         c->bypassed[e] = !*why && doubles[e].most == 0;
     }
-    return status;
+    /* What these walks cost could not be told before it was known what to believe. */
+    c->costs = (struct costs){0};
+    return status ? status : same_line(c);
 }

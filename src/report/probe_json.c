@@ -67,7 +67,7 @@ static int set_param(json_t *object, const struct param *param,
  * these, and the reasons for the rest. */
 static int set_params(json_t *object, const void *owner, const struct param *params)
 {
-    json_t *of = json_object(), *why = json_object();
+    json_t *of = json_object(), *why = json_object(), *by = json_object();
     double least = NAN;
     int bad = 0;
     for (const struct param *p = params; p->key; p++) {
@@ -76,6 +76,8 @@ static int set_params(json_t *object, const void *owner, const struct param *par
         if (value_known(value)) {
             bad |= set_number(of, p->key, value->confidence);
             least = fmin(least, value->confidence);
+            if (*value->by)
+                bad |= set_text(by, p->key, value->by);
         } else {
             bad |= set_text(why, p->key, *value->why ? value->why : "not measured");
         }
@@ -83,6 +85,9 @@ static int set_params(json_t *object, const void *owner, const struct param *par
     bad |= set_number(object, "confidence", least);
     bad |= json_object_set_new(object, "confidence_of", of);
     bad |= json_object_set_new(object, "why", why);
+    if (json_object_size(by))
+        bad |= json_object_set(object, "by", by);
+    json_decref(by);
     return bad;
 }
 
@@ -180,6 +185,7 @@ static int set_run(json_t *object, const struct strata_probed *probed)
     bad |= set_number(object, "seconds", probed->seconds);
     bad |= set_number(object, "cycle_ns", probed->cycle_ns);
     bad |= set_number(object, "busy", probed->busy);
+    bad |= set_number(object, "accesses", (double)probed->accesses);
     if (*version) {
         bad |= set_text(object, "version", version);
     } else {

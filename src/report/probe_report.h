@@ -47,6 +47,13 @@ json_t *claims_json(const struct claims *claims);
  * machine file. The caller frees it; NULL: out of memory. */
 char *probe_comment(const struct strata_probed *probed);
 
+/* What counts and the clock found, where they differ and where they agree: one sentence
+ * each. */
+void probe_verdicts(FILE *out, const struct strata_probed *counted,
+                    const struct strata_probed *timed, int width);
+json_t *verdicts_json(const struct strata_probed *counted,
+                      const struct strata_probed *timed); /* an array of strings */
+
 /* To a file, which appears whole or not at all. */
 int probe_header(const struct strata_probed *probed, const char *path,
                  struct strata_error *error);

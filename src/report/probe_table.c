@@ -266,6 +266,60 @@ static void print_title(FILE *out, const struct strata_probed *probed,
     fputs(paint_end(style, PAINT_BOLD), out);
 }
 
+/* The parameters of one owner that something told: "; L2 size, line, ways". */
+static size_t list_told(const struct owner *owner, const char *by, char *text, size_t size)
+{
+    size_t used = 0;
+    for (const struct param *p = owner->params; p->key && used < size; p++) {
+        const struct strata_value *value = param_value(owner->values, p);
+        if (value_known(value) && !p->twin && strcmp(value->by, by) == 0)
+            used += (size_t)snprintf(text + used, size - used, "%s%s%s",
+                                     used ? ", " : owner->name, used ? "" : " ", p->label);
+    }
+    return used;
+}
+
+/* "by l2_misses, standard: L2 size, line, ways." */
+static void print_source(FILE *out, const struct owner *owners, size_t n, const char *by,
+                         int width)
+{
+    char text[1000], told[160];
+    size_t used = (size_t)snprintf(text, sizeof text, "by %s:", by);
+    const char *gap = " ";
+    for (size_t i = 0; i < n; i++)
+        if (list_told(&owners[i], by, told, sizeof told) && used + 200 < sizeof text) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", gap, told);
+            gap = "; ";
+        }
+    print_folded(out, text, width, 2);
+}
+
+/* Whether an owner before this one, or a parameter before this one, has the same source. */
+static bool source_named(const struct owner *owners, size_t i, const struct param *param)
+{
+    const char *by = param_value(owners[i].values, param)->by;
+    for (size_t j = 0; j <= i; j++)
+        for (const struct param *p = owners[j].params; p->key; p++) {
+            if (j == i && p == param)
+                break;
+            const struct strata_value *value = param_value(owners[j].values, p);
+            if (value_known(value) && !p->twin && strcmp(value->by, by) == 0)
+                return true;
+        }
+    return false;
+}
+
+/* What told which parameter, where that was not simply the clock. */
+static void print_sources(FILE *out, const struct owner *owners, size_t n, int width)
+{
+    for (size_t i = 0; i < n; i++)
+        for (const struct param *p = owners[i].params; p->key; p++) {
+            const struct strata_value *value = param_value(owners[i].values, p);
+            if (value_known(value) && *value->by && !p->twin && !source_named(owners, i, p))
+                print_source(out, owners, n, value->by, width);
+        }
+}
+
 void probe_table(FILE *out, const struct strata_probed *probed, bool colour, int width)
 {
     struct style style = style_make(colour);
@@ -279,6 +333,7 @@ void probe_table(FILE *out, const struct strata_probed *probed, bool colour, int
     print_wide_lines(out, probed, width);
     print_wide_times(out, owners, n, width);
     print_line_of_doubts(out, owners, n, width);
+    print_sources(out, owners, n, width);
     for (int i = 0; i < note_count(probed); i++)
         print_folded(out, probed->notes[i], width, 2);
 }

@@ -206,6 +206,10 @@ void format_provenance(const struct strata_probed *probed, char *text, size_t si
     if (probed->busy >= 0.005)
         snprintf(busy, sizeof busy, ", %.0f%% of trials disturbed", probed->busy * 100);
     const char *source = probed->source ? probed->source : "unknown source";
-    snprintf(text, size, "%s%s, %.1f s%s", strcmp(source, "sim") ? source : "simulated",
-             where, isfinite(probed->seconds) ? probed->seconds : 0, busy);
+    if (probed->method && strcmp(probed->method, "counters") == 0)
+        snprintf(busy, sizeof busy, ", %.2f million accesses",
+                 (double)probed->accesses / 1e6);
+    snprintf(text, size, "%s%s%s, %.1f s%s",
+             strcmp(source, "sim") ? source : "simulated",
+             probed->method && strcmp(probed->method, "counters") == 0 ? ", counts" : "", where, isfinite(probed->seconds) ? probed->seconds : 0, busy);
 }
