@@ -8,6 +8,7 @@
 #include "probe/counted.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -23,12 +24,38 @@ static inline double counted_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+static enum strata_types counted_type = STRATA_INT; /* what is loaded */
+
+/* Only judges the events of a simulated machine, one of which may lie. */
+static inline void counted_events(const struct strata_machine *machine, uint64_t seed,
+                                  const struct counting_fault *fault,
+                                  struct strata_probed *probed)
+{
+    struct strata_probe_options options = {.machine = machine, .cpu = -1};
+    struct strata_error error;
+    struct counting *counting;
+    memset(probed, 0, sizeof *probed);
+    if (counting_simulated(&counting, machine, seed, counted_base_bytes(machine->page), 0,
+                           fault, 1, &error))
+        return;
+    struct counted c = {.counting = counting,
+                        .probed = probed,
+                        .options = &options,
+                        .type = STRATA_INT,
+                        .error = &error};
+    c.rng.state = seed;
+    judge_events(&c);
+    free(c.moved);
+    counting_release(counting);
+}
+
 /* Probes a simulated machine; `faults` are events that lie. */
 static inline int counted_probe(const struct strata_machine *machine, uint64_t seed,
                                 const struct counting_fault *faults, size_t n,
                                 struct strata_probed *probed, struct strata_error *error)
 {
-    struct strata_probe_options options = {.machine = machine, .cpu = -1, .seed = seed};
+    struct strata_probe_options options = {.machine = machine, .cpu = -1, .seed = seed,
+                                           .type = counted_type};
     struct counting *counting;
     double start = counted_seconds();
     int status = counting_simulated(&counting, machine, seed ? seed : 1,

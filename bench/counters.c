@@ -6,6 +6,8 @@
  *     build/bench/counters machines [FILE...]      those of machines/, or the files
  *     build/bench/counters random [MACHINES [FIRST-SEED]]
  *     build/bench/counters effort [MACHINES]       accesses beside those of timing
+ *     build/bench/counters itanium                 beside the figures of the paper
+ *     build/bench/counters lies                    events that lie must be named
  *
  * What is wrong or not told is listed. The last two modes take 200 and 6 machines if no
  * number is given. */
@@ -95,6 +97,109 @@ static void print_one(int i, const void *result)
     fflush(stdout);
 }
 
+/* The figures of Dongarra and others (2004), and what is found on the simulated machine. */
+
+static void print_cell(const struct strata_value *value, double unit)
+{
+    value->known ? printf(" %6g", value->value / unit) : printf(" %6s", "?");
+}
+
+static void print_itanium(const struct strata_probed *probed)
+{
+    static const double paper[3][3] = {{16, 64, 4}, {256, 128, 8}, {1536, 128, 0}};
+    static const double tlbs[2][2] = {{32, 4}, {128, 16}};
+    for (int i = 0; i < probed->ncaches; i++) {
+        const struct strata_probed_cache *cache = &probed->caches[i];
+        const double *p = paper[cache->level - 1];
+        printf("  L%d   %6g", cache->level, p[0]), print_cell(&cache->size, 1024);
+        printf(" |%6g", p[1]), print_cell(&cache->line, 1);
+        p[2] > 0 ? printf(" |%6g", p[2]) : printf(" |%6s", "-");
+        print_cell(&cache->ways, 1), putchar('\n');
+    }
+    for (int i = 0; i < probed->ntlbs; i++) {
+        const struct strata_probed_tlb *tlb = &probed->tlbs[i];
+        const double *p = tlbs[tlb->level - 1];
+        printf("  TLB%d %6g", tlb->level, p[0]), print_cell(&tlb->entries, 1);
+        printf(" |%6g %6g |  full", p[1], (double)tlb->page / 1024);
+        print_cell(&tlb->ways, 1), putchar('\n');
+    }
+}
+
+static int run_itanium(void)
+{
+    static const char path[] = "machines/intel-itanium-2-900-16k.machine";
+    static const enum strata_types types[] = {STRATA_INT, STRATA_FLOAT};
+    struct strata_machine machine;
+    struct strata_error error;
+    if (strata_machine_read(path, &machine, &error)) {
+        fprintf(stderr, "%s\n", error.text);
+        return 1;
+    }
+    printf("columns: the paper, found; size in K (TLBs: entries), line in bytes (TLBs: page "
+           "in K), ways\n");
+    for (int i = 0; i < 2; i++) {
+        struct strata_probed probed;
+        counted_type = types[i];
+        if (counted_probe(&machine, 0, NULL, 0, &probed, &error)) {
+            fprintf(stderr, "%s\n", error.text);
+            return 1;
+        }
+        printf("%s: %.2f M accesses\n", i ? "double" : "int", (double)probed.accesses / 1e6);
+        print_itanium(&probed);
+        strata_probed_release(&probed);
+    }
+    return 0;
+}
+
+/* Lies: one event of one machine at a time. */
+
+static bool is_named(const struct strata_probed *probed, const char *event, const char *how)
+{
+    for (int i = 0; i < probed->nnotes; i++)
+        if (strstr(probed->notes[i], event) && strstr(probed->notes[i], how))
+            return true;
+    return false;
+}
+
+static int run_lies(void)
+{
+    static const struct {
+        enum event_fault kind;
+        const char *what, *how;
+    } lies[] = {{FAULT_STUCK, "never moves", "never moves"},
+                {FAULT_DOUBLE, "counts twice", "counts twice"},
+                {FAULT_NOISE, "5% noise", "noise"}};
+    static const struct {
+        int event;
+        const char *name;
+    } events[] = {{CACHE_EVENT(1), "l1d_misses"}, {CACHE_EVENT(2), "l2_misses"},
+                  {CACHE_EVENT(3), "l3_misses"},  {TLB_EVENT(1), "dtlb_misses"},
+                  {TLB_EVENT(2), "dtlb2_misses"}};
+    struct strata_machine machine;
+    struct strata_error error;
+    int found = 0, all = 0;
+    if (strata_machine_read("machines/generic.machine", &machine, &error)) {
+        fprintf(stderr, "%s\n", error.text);
+        return 1;
+    }
+    for (size_t e = 0; e < sizeof events / sizeof *events; e++)
+        for (size_t l = 0; l < sizeof lies / sizeof *lies; l++)
+            for (uint64_t seed = 1; seed <= 20; seed++) {
+                struct counting_fault fault = {events[e].event, lies[l].kind, 0.05};
+                struct strata_probed probed;
+                counted_events(&machine, seed, &fault, &probed);
+                bool named = is_named(&probed, events[e].name, lies[l].how);
+                found += named && probed.nnotes == 1;
+                all++;
+                if (seed == 1)
+                    printf("%-14s %-14s %s\n", events[e].name, lies[l].what,
+                           named ? probed.notes[0] : "NOT FOUND");
+                strata_probed_release(&probed);
+            }
+    printf("\n%d of %d lies named, and no other event accused\n", found, all);
+    return found != all;
+}
+
 static int finish(int failed)
 {
     counted_score_print(&total);
@@ -122,5 +227,9 @@ int main(int argc, char **argv)
         return finish(parallel(n ? n : 200, sizeof(struct outcome), probe_seed, print_one));
     if (strcmp(mode, "effort") == 0)
         return finish(parallel(n ? n : 6, sizeof(struct outcome), probe_both, print_one));
+    if (strcmp(mode, "itanium") == 0)
+        return run_itanium();
+    if (strcmp(mode, "lies") == 0)
+        return run_lies();
     return run_files(argc > 2 ? argc - 2 : 0, argv + 2);
 }

@@ -157,6 +157,7 @@ static const struct part {
     {"caches", count_caches},
     {"TLBs", base_tlbs},
     {"huge-page TLBs", huge_tlbs},
+    {"kernels", count_kernels},
     {"latencies", solve_costs},
     {"timing", take_times},
 };

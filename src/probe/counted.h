@@ -80,6 +80,7 @@ struct pool {
     size_t ways, colours;
     uint64_t granule; /* of the index: way size / colours */
     uint64_t way, line;
+    bool line_hidden; /* a prefetcher may make it seem longer than it is */
     char why[160]; /* where it cannot be told */
 };
 
@@ -90,6 +91,10 @@ int pool_exclusive(struct counted *c, struct pool *pool, const struct lines *oth
 int pool_set(struct counted *c, struct pool *pool);     /* set, extra, ways, colours */
 int pool_press(struct counted *c, struct pool *pool);   /* press */
 int pool_line(struct counted *c, struct pool *pool, uint64_t from);
+/* Whether places `shift` apart are in one line, where a prefetcher of the level before brings
+ * both in. `told` is false where that cannot be arranged. */
+int pool_neighbour(struct counted *c, const struct pool *pool, const struct lines *others,
+                   uint64_t shift, bool *told, bool *same);
 int pool_granule(struct counted *c, struct pool *pool, const struct lines *others);
 /* The lines of the pool that share the set, as the pool of the next level; `others` gets
  * some that do not. */
@@ -106,6 +111,7 @@ void counted_note(struct counted *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int count_caches(struct counted *c);
 int count_tlbs(struct counted *c, enum arena arena);
+int count_kernels(struct counted *c); /* the series for plots, if they are wanted */
 
 void costs_add(struct counted *c);
 int solve_costs(struct counted *c);

@@ -40,7 +40,11 @@ static void answer(const struct counted *c, const struct pool *pool,
     int event = CACHE_EVENT(pool->level);
     cache->effective = cache->effective_line =
         unknown("counts show what is there; --method both also finds what a program gets");
-    if (pool->line)
+    if (pool->line_hidden)
+        cache->line = unknown("a prefetcher of the level before brings in %llu bytes at a "
+                              "time",
+                              (unsigned long long)pool->line);
+    else if (pool->line)
         cache->line = counted_value(c, event, (double)pool->line);
     else
         cache->line = unknown("%s", *pool->why ? pool->why : "no shift ends the conflicts");
@@ -95,13 +99,23 @@ static int find_pairs(struct counted *c, const struct pool *pool, bool *pairs)
 }
 
 /* A nearer cache whose prefetcher fetches lines in pairs makes those of this one move in
- * pairs, whatever its own line is. */
-static void doubt_line(struct strata_probed_cache *cache, uint64_t block)
+ * pairs, whatever its own line is: unless it has the other one already. A level that takes
+ * in what the one before casts out has its lines. */
+static int settle_line(struct counted *c, struct pool *pool, uint64_t inner, uint64_t block,
+                       const struct lines *others)
 {
-    if (cache->level > 1 && cache->line.known && cache->line.value <= (double)block &&
-        cache->line.value > cache[-1].line.value)
-        cache->line = unknown("a prefetcher of a level before brings in %g bytes at a time",
-                              (double)block);
+    bool told = false, same = false;
+    int status = 0;
+    if (pool->line <= inner || pool->line > block)
+        return 0;
+    if (pool->exclusive)
+        pool->line = inner;
+    else
+        status = pool_neighbour(c, pool, others, inner, &told, &same);
+    if (!pool->exclusive && told && !same)
+        pool->line = inner;
+    pool->line_hidden = !pool->exclusive && !told;
+    return status;
 }
 
 /* The first level that loads of this type use. */
@@ -128,10 +142,10 @@ int count_caches(struct counted *c)
         struct strata_probed_cache *cache = &probed->caches[probed->ncaches++];
         cache->level = level;
         status = measure(c, &pool, line, &others);
+        if (!status && pool.line && level > 1)
+            status = settle_line(c, &pool, line, block, &others);
         if (!status)
             answer(c, &pool, cache);
-        if (!status)
-            doubt_line(cache, block);
         if (!status && pool.line)
             status = find_pairs(c, &pool, &pairs);
         if (status || *pool.why || !pool.line)

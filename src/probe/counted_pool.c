@@ -315,6 +315,13 @@ static size_t whole_colours(const struct pool *pool)
     return least;
 }
 
+/* Whether more lines are missing than chance explains. */
+static bool is_uneven(const struct pool *pool)
+{
+    size_t all = pool->colours * pool->ways, missing = all - pool->held.n;
+    return missing > 1 && missing > all / (pool->steady ? 100 : 20);
+}
+
 /* Visits a stream of lines with one line again and again in between, which so stays in the
  * level before and is not asked for here; then the stream alone, until it has left that,
  * too. Says whether it is here now: then it was cast out to here. `away` are lines that
@@ -416,7 +423,7 @@ int pool_set(struct counted *c, struct pool *pool)
         return 0;
     }
     pool->colours = whole_colours(pool);
-    if (pool->steady && pool->held.n % pool->ways)
+    if (is_uneven(pool))
         snprintf(pool->why, sizeof pool->why,
                  "its sets do not all hold as many lines: %zu fit, %zu of them in one set",
                  pool->held.n, pool->ways);
@@ -568,6 +575,84 @@ int pool_line(struct counted *c, struct pool *pool, uint64_t from)
         if (!status && leaves)
             pool->line = shift;
     }
+    return status;
+}
+
+/* One lap over the set and what drives it out of nearer caches, with `hot` after each visit,
+ * so that it stays in the level before and is not asked for here. Says whether it stayed
+ * there, and all of the set was here. */
+static int lap_around(struct counted *c, const struct pool *pool, const struct lines *away,
+                      uint64_t hot, bool *good)
+{
+    struct lines visits = {0}, base = {0};
+    size_t step = away->n + 2;
+    int status = 0;
+    if (lines_append(&base, &pool->set, 0) || lines_append(&base, &pool->press, 0))
+        status = counted_no_memory(c);
+    if (!status)
+        refs_shuffle(base.at, pool->set.n, &c->rng);
+    for (size_t i = 0; i < base.n && !status; i++)
+        if (lines_add(&visits, base.at[i]) || lines_append(&visits, away, 0) ||
+            lines_add(&visits, hot))
+            status = counted_no_memory(c);
+    if (!status)
+        status = lap(c, &visits);
+    *good = !status;
+    for (size_t i = 0; i < base.n && !status; i++) {
+        *good &= i >= pool->set.n || !(c->moved[i * step] & pool->bit);
+        *good &= !(c->moved[i * step + step - 1] & pool->bit >> 1);
+    }
+    lines_release(&visits);
+    lines_release(&base);
+    return status;
+}
+
+/* Visits the extra line's neighbour without the extra line: the level before still has that
+ * one, so its prefetcher does not fetch it. Says whether a line of the set had to go. */
+static int neighbour_evicts(struct counted *c, const struct pool *pool,
+                            const struct lines *away, uint64_t shift, bool *told, bool *yes)
+{
+    struct lines one = {0}, after = {0};
+    bool good = false;
+    int most = pool->inner_random || !pool->steady ? 200 : 40, status = 0;
+    *told = false;
+    /* `away` drives it out of the levels before the one before */
+    if (lines_append(&one, away, shift) || lines_add(&one, pool->extra + shift) ||
+        lines_append(&after, &pool->press, 0) ||
+        lines_append(&after, &pool->set, 0))
+        status = counted_no_memory(c);
+    for (int i = 0; i < most && !status && !*told; i++) {
+        status = lap_around(c, pool, away, pool->extra, &good);
+        if (status || !good)
+            continue;
+        status = lap(c, &one);
+        *told = !status && c->moved[one.n - 1] & pool->bit >> 1;
+    }
+    if (!status && *told)
+        status = lap(c, &after);
+    *yes = false;
+    for (size_t i = pool->press.n; i < after.n && !status && *told; i++)
+        *yes |= (c->moved[i] & pool->bit) != 0;
+    lines_release(&one);
+    lines_release(&after);
+    return status;
+}
+
+int pool_neighbour(struct counted *c, const struct pool *pool, const struct lines *others,
+                   uint64_t shift, bool *told, bool *same)
+{
+    enum { TRIES = 3 };
+    struct lines away = *others;
+    int votes = 0, all = 0, status = 0;
+    away.n = away.n > 3 * pool->innermost ? 3 * pool->innermost : away.n;
+    for (int i = 0; i < TRIES && !status; i++) {
+        bool now, yes;
+        status = neighbour_evicts(c, pool, &away, shift, &now, &yes);
+        all += !status && now;
+        votes += !status && now && yes;
+    }
+    *told = all >= 2 && (votes == 0 || votes == all);
+    *same = votes > 0;
     return status;
 }
 

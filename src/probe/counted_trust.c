@@ -17,8 +17,8 @@
 #include <string.h>
 
 enum {
-    WALKS = 4,
-    PAGES = 256,   /* of a walk */
+    WALKS = 8,
+    PAGES = 128,   /* of a walk */
     AGAIN = 1024,  /* visits to one line */
     RESERVED = 8,  /* this part of the arena is left alone by others, for that */
 };

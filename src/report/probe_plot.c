@@ -11,6 +11,7 @@
 #include "core/units.h"
 #include "core/utf8.h"
 #include "report/axes.h"
+#include "report/counts_plot.h"
 #include "report/params.h"
 #include "report/probe_levels.h"
 #include "report/probe_report.h"
@@ -411,6 +412,8 @@ static void describe(const struct strata_probed *probed, char *text, size_t size
 int probe_plot(const struct strata_probed *probed, const char *path,
                struct strata_error *error)
 {
+    if (has_counts(probed))
+        return counts_plot(probed, path, error);
     struct canvas *canvas = NULL;
     char name[STRATA_NAME_SIZE + 1], text[1024];
     bool tlbs = has_series(probed, false) || has_series(probed, true);
