@@ -84,8 +84,9 @@ static int find_pairs(struct counted *c, const struct pool *pool, bool *pairs)
     uint64_t far = c->counting->base_page / 4 * 3;
     size_t misses = 0;
     int status = 0;
-    for (size_t i = 0; i < pool->lines.n && i < PAIRS_TRIED && !status; i++) {
-        uint64_t page = pool->lines.at[i] / c->counting->base_page * c->counting->base_page;
+    for (size_t i = 0; i < PAIRS_TRIED && !status; i++) {
+        uint64_t page = pool->lines.at[rng_below(&c->rng, pool->lines.n)];
+        page -= page % c->counting->base_page;
         if (lines_add(&visits, page + far + pool->line) || lines_add(&visits, page + far))
             status = counted_no_memory(c);
     }

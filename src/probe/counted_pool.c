@@ -327,7 +327,7 @@ static bool is_uneven(const struct pool *pool)
  * too. Says whether it is here now: then it was cast out to here. `away` are lines that
  * drive it out of the levels before that one. */
 static int is_cast_out(struct counted *c, struct pool *pool, const struct lines *away,
-                       bool *yes)
+                       bool *told, bool *yes)
 {
     struct lines visits = {0};
     size_t n = 3 * pool->held.n < pool->lines.n ? 3 * pool->held.n : pool->lines.n - 1;
@@ -344,26 +344,31 @@ static int is_cast_out(struct counted *c, struct pool *pool, const struct lines 
     if (!status)
         status = lap(c, &visits);
     *yes = !status && !(c->moved[visits.n - 1] & pool->bit);
+    /* it must have stayed there, from its second visit on, and then left */
+    *told = !status && c->moved[visits.n - 1] & pool->bit >> 1;
+    size_t step = away->n + 2;
+    for (size_t i = 2; i < keep && !status; i++)
+        *told &= !(c->moved[(i - 1) * step + step - 1] & pool->bit >> 1);
     lines_release(&visits);
     return status;
 }
 
 int pool_exclusive(struct counted *c, struct pool *pool, const struct lines *others)
 {
-    enum { TRIES = 9, MOST = 256 };
+    enum { TRIES = 9, FEW_TRIES = 3, FEW = 256, MOST = 2048 };
     struct lines away = *others;
-    size_t votes = 0;
-    int status = 0;
+    int tries = pool->held.n <= FEW ? TRIES : FEW_TRIES, votes = 0, all = 0, status = 0;
     if (!pool->inner || pool->held.n > MOST || pool->lines.n < 3 * pool->held.n)
         return 0;
     away.n = away.n > 3 * pool->innermost ? 3 * pool->innermost : away.n;
-    for (int i = 0; i < TRIES && !status; i++) {
-        bool yes;
-        status = is_cast_out(c, pool, &away, &yes);
-        votes += !status && yes;
+    for (int i = 0; i < tries && !status; i++) {
+        bool told, yes;
+        status = is_cast_out(c, pool, &away, &told, &yes);
+        all += !status && told;
+        votes += !status && told && yes;
     }
-    pool->exclusive = 2 * votes > TRIES;
-    if (status || !pool->exclusive)
+    pool->exclusive = 2 * votes > all;
+    if (status || !pool->exclusive || pool->held.n > FEW)
         return status;
     pool->steady = false;
     pool->held.n = pool->rest.n = pool->tried = 0;
@@ -417,6 +422,11 @@ int pool_set(struct counted *c, struct pool *pool)
         return 0;
     }
     /* Together with the level before, if both have the same sets. */
+    if (pool->inner_random && pool->held.n == pool->ways) {
+        snprintf(pool->why, sizeof pool->why,
+                 "it may hold what the level before casts out, whose replacement is random");
+        return 0;
+    }
     if (pool->exclusive && pool->held.n == pool->ways && pool->ways > pool->inner) {
         pool->ways -= pool->inner;
         pool->colours = 1;
@@ -580,7 +590,7 @@ int pool_line(struct counted *c, struct pool *pool, uint64_t from)
 
 /* One lap over the set and what drives it out of nearer caches, with `hot` after each visit,
  * so that it stays in the level before and is not asked for here. Says whether it stayed
- * there, and all of the set was here. */
+ * there, and all of the set was asked for and found here. */
 static int lap_around(struct counted *c, const struct pool *pool, const struct lines *away,
                       uint64_t hot, bool *good)
 {
@@ -599,7 +609,8 @@ static int lap_around(struct counted *c, const struct pool *pool, const struct l
         status = lap(c, &visits);
     *good = !status;
     for (size_t i = 0; i < base.n && !status; i++) {
-        *good &= i >= pool->set.n || !(c->moved[i * step] & pool->bit);
+        uint32_t own = c->moved[i * step];
+        *good &= i >= pool->set.n || (own & pool->bit >> 1 && !(own & pool->bit));
         *good &= !(c->moved[i * step + step - 1] & pool->bit >> 1);
     }
     lines_release(&visits);
@@ -651,7 +662,8 @@ int pool_neighbour(struct counted *c, const struct pool *pool, const struct line
         all += !status && now;
         votes += !status && now && yes;
     }
-    *told = all >= 2 && (votes == 0 || votes == all);
+    /* where it may be cast out to here, it comes here by another way */
+    *told = all >= 2 && (votes == 0 || (votes == all && !pool->inner_random));
     *same = votes > 0;
     return status;
 }
@@ -778,13 +790,15 @@ static int sift(struct counted *c, const struct pool *pool, const struct lines *
 }
 
 /* Whether lines share a set by their virtual addresses: all of a set are a multiple of the
- * way size apart. */
+ * way size apart, and not all of the pool are. */
 static bool is_virtual(const struct counted *c, const struct pool *pool)
 {
-    bool all = pool->way > c->counting->ground[c->arena].page;
+    bool all = pool->way > c->counting->ground[c->arena].page, others = false;
     for (size_t i = 0; i < pool->set.n; i++)
         all &= pool->set.at[i] % pool->way == pool->extra % pool->way;
-    return all;
+    for (size_t i = 0; i < pool->lines.n && !others; i++)
+        others = pool->lines.at[i] % pool->way != pool->extra % pool->way;
+    return all && others;
 }
 
 /* Lines that certainly do not share the set: by their virtual addresses, or because they
