@@ -54,8 +54,8 @@ static inline int counted_probe(const struct strata_machine *machine, uint64_t s
                                 const struct counting_fault *faults, size_t n,
                                 struct strata_probed *probed, struct strata_error *error)
 {
-    struct strata_probe_options options = {.machine = machine, .cpu = -1, .seed = seed,
-                                           .type = counted_type};
+    struct strata_probe_options options = {
+        .machine = machine, .cpu = -1, .seed = seed, .type = counted_type};
     struct counting *counting;
     double start = counted_seconds();
     int status = counting_simulated(&counting, machine, seed ? seed : 1,

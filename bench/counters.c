@@ -135,8 +135,9 @@ static int run_itanium(void)
         fprintf(stderr, "%s\n", error.text);
         return 1;
     }
-    printf("columns: the paper, found; size in K (TLBs: entries), line in bytes (TLBs: page "
-           "in K), ways\n");
+    printf(
+        "columns: the paper, found; size in K (TLBs: entries), line in bytes (TLBs: page "
+        "in K), ways\n");
     for (int i = 0; i < 2; i++) {
         struct strata_probed probed;
         counted_type = types[i];
@@ -144,7 +145,8 @@ static int run_itanium(void)
             fprintf(stderr, "%s\n", error.text);
             return 1;
         }
-        printf("%s: %.2f M accesses\n", i ? "double" : "int", (double)probed.accesses / 1e6);
+        printf("%s: %.2f M accesses\n", i ? "double" : "int",
+               (double)probed.accesses / 1e6);
         print_itanium(&probed);
         strata_probed_release(&probed);
     }
@@ -172,8 +174,10 @@ static int run_lies(void)
     static const struct {
         int event;
         const char *name;
-    } events[] = {{CACHE_EVENT(1), "l1d_misses"}, {CACHE_EVENT(2), "l2_misses"},
-                  {CACHE_EVENT(3), "l3_misses"},  {TLB_EVENT(1), "dtlb_misses"},
+    } events[] = {{CACHE_EVENT(1), "l1d_misses"},
+                  {CACHE_EVENT(2), "l2_misses"},
+                  {CACHE_EVENT(3), "l3_misses"},
+                  {TLB_EVENT(1), "dtlb_misses"},
                   {TLB_EVENT(2), "dtlb2_misses"}};
     struct strata_machine machine;
     struct strata_error error;

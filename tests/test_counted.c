@@ -53,12 +53,14 @@ static void test_processors(void **state)
 
 /* By seed what went wrong once: a random L2 that seemed steady (3), a tree of pseudo-LRU
  * that keeps what nobody wants (49), sets that are no power of two behind others (15, 123),
- * nearer caches with more ways (120), an exclusive cache (142), a first-in first-out L1 (131), pairs of lines (17), a virtual index (115, 117). */
+ * nearer caches with more ways (120), an exclusive cache (142), a first-in first-out L1
+ * (131), pairs of lines (17), a virtual index (115, 117). */
 static void test_seeds(void **state)
 {
-    static const uint64_t seeds[] = {3, 117, 120, 131,
+    static const uint64_t seeds[] = {3,   117, 120, 131,
 #ifndef __SANITIZE_ADDRESS__
-                                     15, 17, 49, 115, 123, 142
+                                     15,  17,  49,  115,
+                                     123, 142
 #endif
     };
     (void)state;
@@ -76,9 +78,9 @@ static void test_doubles(void **state)
     struct strata_probed probed;
     struct strata_error error;
     (void)state;
-    assert_int_equal(strata_machine_read("machines/intel-itanium-2-900-16k.machine",
-                                         &machine, &error),
-                     0);
+    assert_int_equal(
+        strata_machine_read("machines/intel-itanium-2-900-16k.machine", &machine, &error),
+        0);
     counted_type = STRATA_FLOAT;
     assert_int_equal(counted_probe(&machine, 0, NULL, 0, &probed, &error), 0);
     counted_type = STRATA_INT;

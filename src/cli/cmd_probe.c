@@ -18,12 +18,12 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/term.h"
+#include "collect/places.h"
 #include "core/fail.h"
 #include "counting/hardware.h"
 #include "dataset/dataset.h"
 #include "host/claims.h"
 #include "host/state.h"
-#include "collect/places.h"
 #include "probe/counted.h"
 #include "report/probe_report.h"
 
@@ -287,8 +287,8 @@ static int print_json(const struct strata_probed *probed, const struct strata_pr
     return STRATA_OK;
 }
 
-static void print_text(const struct strata_probed *probed, const struct strata_probed *timed,
-                       const struct claims *claims)
+static void print_text(const struct strata_probed *probed,
+                       const struct strata_probed *timed, const struct claims *claims)
 {
     int columns = columns_of(STDOUT_FILENO);
     bool colour = term_has_colour(stdout);

@@ -4,7 +4,7 @@
 #include "counting/counting.h"
 
 const char *const event_way_names[EVENT_WAY_COUNT] = {"standard", "native", "substitute",
-                                                 "timing"};
+                                                      "timing"};
 
 int counting_walk(struct counting *counting, enum arena arena, enum strata_types type,
                   const uint64_t *at, size_t n, uint32_t *moved, struct walk_counts *counts)

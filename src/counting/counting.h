@@ -35,8 +35,8 @@ enum {
 
 /* How near an event is to what is wanted, best first. */
 enum event_way {
-    WAY_STANDARD,   /* an event of strata's own table, or the kernel's, under a plain name */
-    WAY_NATIVE,     /* an event of this processor under the processor's name */
+    WAY_STANDARD, /* an event of strata's own table, or the kernel's, under a plain name */
+    WAY_NATIVE,   /* an event of this processor under the processor's name */
     WAY_SUBSTITUTE, /* one that is closely related */
     WAY_TIMING,     /* none: times have to tell */
     EVENT_WAY_COUNT

@@ -2,9 +2,9 @@
  *
  * The counting runner that asks the counters of this processor.
  *
- * For each level there is a list of events, the best first: strata's plain name by the table
- * of this processor, the kernel's own name, a related event. The first one that opens and
- * moves when memory is visited is taken. The others' reasons are kept, for the message.
+ * For each level there is a list of events, the best first: strata's plain name by the
+ * table of this processor, the kernel's own name, a related event. The first one that opens
+ * and moves when memory is visited is taken. The others' reasons are kept, for the message.
  *
  * Visits are real loads in C, of integers or of doubles. To tell what one visit made move,
  * the counters are read before and after it: by the processor's own instruction where the

@@ -7,9 +7,9 @@
 #include "counting/counting.h"
 #include "pmu/model.h"
 
-/* cpu < 0: the quietest. `bytes` and `huge_bytes` are the wanted arenas; less is taken where
- * memory is short. Events that cannot be counted are no error: each has its reason. The
- * model must outlive the runner. */
+/* cpu < 0: the quietest. `bytes` and `huge_bytes` are the wanted arenas; less is taken
+ * where memory is short. Events that cannot be counted are no error: each has its reason.
+ * The model must outlive the runner. */
 int counting_hardware(struct counting **counting, const struct pmu_model *model,
                       const struct pmu_system *system, int cpu, uint64_t bytes,
                       uint64_t huge_bytes, struct strata_error *error);

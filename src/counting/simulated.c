@@ -118,8 +118,8 @@ static void list_events(struct simulated *s, const struct strata_machine *machin
             continue;
         for (uint32_t type = STRATA_INT; type <= STRATA_FLOAT; type++)
             s->levels[type] |= cache->types & type ? UINT32_C(1) << (cache->level - 1) : 0;
-        offer(s, (int)CACHE_EVENT(cache->level), cache->level == 1 ? "l%ud_misses" : "l%u_misses",
-              cache->level);
+        offer(s, (int)CACHE_EVENT(cache->level),
+              cache->level == 1 ? "l%ud_misses" : "l%u_misses", cache->level);
     }
     for (uint32_t i = 0; i < machine->ntlbs; i++) {
         const struct strata_tlb *tlb = &machine->tlbs[i];
@@ -127,8 +127,8 @@ static void list_events(struct simulated *s, const struct strata_machine *machin
             continue;
         for (uint32_t type = STRATA_INT; type <= STRATA_FLOAT; type++)
             s->tlbs[type][tlb->page == machine->huge] |= UINT32_C(1) << (tlb->level - 1);
-        offer(s, (int)TLB_EVENT(tlb->level), tlb->level == 1 ? "dtlb_misses" : "dtlb%u_misses",
-              tlb->level);
+        offer(s, (int)TLB_EVENT(tlb->level),
+              tlb->level == 1 ? "dtlb_misses" : "dtlb%u_misses", tlb->level);
     }
 }
 

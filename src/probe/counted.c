@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * strata_probe_counted(): the plan of a probe by counts. */
+#include "probe/counted.h"
 #include "core/fail.h"
 #include "host/clock.h"
-#include "probe/counted.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -152,14 +152,10 @@ static const struct part {
     const char *what;
     int (*run)(struct counted *c);
 } parts[] = {
-    {"events", judge_events},
-    {"events", refuse},
-    {"caches", count_caches},
-    {"TLBs", base_tlbs},
-    {"huge-page TLBs", huge_tlbs},
-    {"kernels", count_kernels},
-    {"latencies", solve_costs},
-    {"timing", take_times},
+    {"events", judge_events},      {"events", refuse},
+    {"caches", count_caches},      {"TLBs", base_tlbs},
+    {"huge-page TLBs", huge_tlbs}, {"kernels", count_kernels},
+    {"latencies", solve_costs},    {"timing", take_times},
 };
 
 static void describe(struct counted *c)
@@ -171,9 +167,8 @@ static void describe(struct counted *c)
     probed->source = c->counting->simulated ? "sim" : "perf";
     probed->method = "counters";
     probed->page = c->counting->base_page;
-    probed->huge = c->counting->ground[HUGE_PAGES].bytes
-                       ? c->counting->ground[HUGE_PAGES].page
-                       : 0;
+    probed->huge =
+        c->counting->ground[HUGE_PAGES].bytes ? c->counting->ground[HUGE_PAGES].page : 0;
     probed->cycle_ns = c->counting->cycle_ns;
     probed->cpu = c->counting->cpu;
     probed->data->seed = probed->seed;
@@ -209,8 +204,8 @@ int strata_probe_counted(const struct strata_probe_options *options,
     describe(&c);
     double start = clock_ns();
     for (size_t i = 0; i < sizeof parts / sizeof *parts && !status && !c.stopped; i++) {
-        c.stopped = show_progress(&c, (double)i / (sizeof parts / sizeof *parts),
-                                  parts[i].what);
+        c.stopped =
+            show_progress(&c, (double)i / (sizeof parts / sizeof *parts), parts[i].what);
         if (!c.stopped)
             status = parts[i].run(&c);
     }

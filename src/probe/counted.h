@@ -81,18 +81,18 @@ struct pool {
     uint64_t granule; /* of the index: way size / colours */
     uint64_t way, line;
     bool line_hidden; /* a prefetcher may make it seem longer than it is */
-    char why[160]; /* where it cannot be told */
+    char why[160];    /* where it cannot be told */
 };
 
-int pool_hold(struct counted *c, struct pool *pool);    /* held, rest, steady */
-/* Whether the level takes in what the one before casts out; if so, what it holds is gathered
- * anew, with more care. */
+int pool_hold(struct counted *c, struct pool *pool); /* held, rest, steady */
+/* Whether the level takes in what the one before casts out; if so, what it holds is
+ * gathered anew, with more care. */
 int pool_exclusive(struct counted *c, struct pool *pool, const struct lines *others);
-int pool_set(struct counted *c, struct pool *pool);     /* set, extra, ways, colours */
-int pool_press(struct counted *c, struct pool *pool);   /* press */
+int pool_set(struct counted *c, struct pool *pool);   /* set, extra, ways, colours */
+int pool_press(struct counted *c, struct pool *pool); /* press */
 int pool_line(struct counted *c, struct pool *pool, uint64_t from);
-/* Whether places `shift` apart are in one line, where a prefetcher of the level before brings
- * both in. `told` is false where that cannot be arranged. */
+/* Whether places `shift` apart are in one line, where a prefetcher of the level before
+ * brings both in. `told` is false where that cannot be arranged. */
 int pool_neighbour(struct counted *c, const struct pool *pool, const struct lines *others,
                    uint64_t shift, bool *told, bool *same);
 int pool_granule(struct counted *c, struct pool *pool, const struct lines *others);

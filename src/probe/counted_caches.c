@@ -138,8 +138,7 @@ int count_caches(struct counted *c)
     bool pairs;
     c->arena = c->counting->ground[HUGE_PAGES].bytes ? HUGE_PAGES : BASE_PAGES;
     int level = first_level(c), status = first_pool(c, level, &pool);
-    while (!status && level <= COUNTED_LEVELS &&
-           is_counted(c, CACHE_EVENT(level))) {
+    while (!status && level <= COUNTED_LEVELS && is_counted(c, CACHE_EVENT(level))) {
         struct strata_probed_cache *cache = &probed->caches[probed->ncaches++];
         cache->level = level;
         status = measure(c, &pool, line, &others);

@@ -2,11 +2,11 @@
  *
  * The two kernels of Dongarra and others (2004), for plots like their figures.
  *
- * Size: an array of growing size is visited element by element; when a level no longer holds
- * it, its misses rise from none to one for every line. Block: an array that no level holds
- * is visited with strides that grow by powers of two, always as many visits. Up to the line
- * (or the page), misses double with the stride; then every visit misses; and when the few
- * elements that are left fit one set, none does.
+ * Size: an array of growing size is visited element by element; when a level no longer
+ * holds it, its misses rise from none to one for every line. Block: an array that no level
+ * holds is visited with strides that grow by powers of two, always as many visits. Up to
+ * the line (or the page), misses double with the stride; then every visit misses; and when
+ * the few elements that are left fit one set, none does.
  *
  * Misses are per visit. Arrays that would take millions of visits are visited once a line
  * instead of once an element, and the figures are scaled to that. */
@@ -32,8 +32,11 @@ static struct series *series_of(struct counted *c, const char *kernel, int event
     char name[32], title[80];
     bool cache = event >= 0 && event < COUNTED_LEVELS;
     int level = event < 0 ? 0 : cache ? event + 1 : event - COUNTED_LEVELS + 1;
-    snprintf(name, sizeof name, event < 0 ? "%s-time" : cache ? "%s-l%d" : "%s-tlb%d", kernel,
-             level);
+    snprintf(name, sizeof name,
+             event < 0 ? "%s-time"
+             : cache   ? "%s-l%d"
+                       : "%s-tlb%d",
+             kernel, level);
     snprintf(title, sizeof title, "%s",
              event < 0 ? "access time" : c->counting->events[event].name);
     struct series *series = dataset_find(c->probed->data, name);
@@ -102,8 +105,8 @@ static int size_kernel(struct counted *c, uint64_t most, uint64_t line)
             for (int i = 0; i < 2 && !status; i++) /* the first to warm up */
                 status = lap(c, &lines);
             if (!status)
-                status = note_walk(c, "size", (double)size,
-                                   (double)element(c) / (double)step);
+                status =
+                    note_walk(c, "size", (double)size, (double)element(c) / (double)step);
         }
     lines_release(&lines);
     return status;

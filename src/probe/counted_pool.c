@@ -29,16 +29,17 @@ enum {
     MOST_OTHERS = 1024,
 };
 
-#define NEW 1 /* lowest bit of the address of a line that is on trial: it is the same line */
+#define NEW                                                                                \
+    1 /* lowest bit of the address of a line that is on trial: it is the same line */
 
 static int patience_of(const struct pool *pool)
 {
     return pool->steady ? STEADY_PATIENCE : RANDOM_PATIENCE;
 }
 
-/* Laps over n lines without a miss that are believed. A nearer cache may serve just the line
- * that is missing here: the fewer lines there are, and the more chance has to do with it,
- * the longer. */
+/* Laps over n lines without a miss that are believed. A nearer cache may serve just the
+ * line that is missing here: the fewer lines there are, and the more chance has to do with
+ * it, the longer. */
 static int clean_laps(const struct pool *pool, size_t n)
 {
     int visits = pool->exclusive ? 8192 : 1024, least = pool->inner_random ? 8 : 2;
@@ -73,8 +74,8 @@ static int compare_laps(struct counted *c, const struct pool *pool,
     return status;
 }
 
-/* Whether laps in the same order repeat themselves, over the fewest lines that miss: if they
- * are far too many, they all miss whatever the policy is. */
+/* Whether laps in the same order repeat themselves, over the fewest lines that miss: if
+ * they are far too many, they all miss whatever the policy is. */
 static int find_steady(struct counted *c, struct pool *pool, size_t n)
 {
     enum { VISITS = 1024 };
@@ -170,12 +171,31 @@ static void clear_marks(struct lines *lines)
         lines->at[i] &= ~(uint64_t)NEW;
 }
 
-/* Tries the next lines of the pool, about half as many as are held. */
+/* The next line to try: a new one, or when all were tried, one that did not fit. */
+static uint64_t next_line(struct counted *c, struct pool *pool)
+{
+    size_t i = pool->tried++;
+    if (i < pool->lines.n)
+        return pool->lines.at[i];
+    size_t at = rng_below(&c->rng, pool->rest.n);
+    uint64_t line = pool->rest.at[at];
+    pool->rest.at[at] = pool->rest.at[--pool->rest.n];
+    return line;
+}
+
+/* Whether there is one. */
+static bool has_next(const struct pool *pool)
+{
+    return pool->tried < pool->lines.n ||
+           (pool->tried < 2 * pool->lines.n && pool->rest.n > 0);
+}
+
+/* Tries some lines more, about half as many as are held. */
 static int add_batch(struct counted *c, struct pool *pool)
 {
     size_t batch = pool->held.n / 2 < 16 ? 16 : pool->held.n / 2;
-    for (size_t j = 0; j < batch && pool->tried < pool->lines.n; j++)
-        if (lines_add(&pool->held, pool->lines.at[pool->tried++] | NEW))
+    for (size_t j = 0; j < batch && has_next(pool); j++)
+        if (lines_add(&pool->held, next_line(c, pool) | NEW))
             return counted_no_memory(c);
     int status = trim(c, pool, &pool->held, &pool->rest);
     clear_marks(&pool->held);
@@ -188,7 +208,7 @@ int pool_hold(struct counted *c, struct pool *pool)
 {
     int status = pool->tried || pool->exclusive ? 0 : try_overfull(c, pool);
     size_t vain = 0, enough = 0;
-    while (!status && !*pool->why && vain <= enough && pool->tried < pool->lines.n) {
+    while (!status && !*pool->why && vain <= enough && has_next(pool)) {
         size_t before = pool->held.n, tried = pool->tried;
         status = add_batch(c, pool);
         vain = pool->held.n > before ? 0 : vain + pool->tried - tried;
@@ -269,36 +289,48 @@ static int restore(struct counted *c, struct pool *pool)
     return status;
 }
 
-/* A set that one of the lines that did not fit belongs to. Such that fit after all join
- * those that are held. */
+/* Takes over a set that was found, without the line that is one too many there. */
+static int take_set(struct counted *c, struct pool *pool, const struct lines *set)
+{
+    pool->set.n = 0;
+    for (size_t j = 0; j < set->n; j++)
+        if (set->at[j] != pool->extra && lines_add(&pool->set, set->at[j]))
+            return counted_no_memory(c);
+    /* the line itself must have missed */
+    pool->ways = pool->set.n < set->n ? pool->set.n : 0;
+    return 0;
+}
+
+/* A set that one of the lines that did not fit belongs to, as large as another one: by
+ * chance, a line may not miss in all those laps, or one of another set may. Lines that fit
+ * after all join those that are held. */
 static int find_set(struct counted *c, struct pool *pool)
 {
-    enum { TRIES = 64, ODD = 4 };
+    enum { TRIES = 64, SETS = 6 };
     struct lines set = {0};
-    int status = 0, odd = 0;
-    for (int i = 0; i < TRIES && odd < ODD && pool->rest.n && !status; i++) {
+    size_t found[SETS];
+    int status = 0, n = 0;
+    bool agree = false;
+    pool->ways = 0;
+    for (int i = 0; i < TRIES && n < SETS && !agree && pool->rest.n && !status; i++) {
         size_t at = rng_below(&c->rng, pool->rest.n);
         pool->extra = pool->rest.at[at];
         status = restore(c, pool);
         if (!status)
             status = overfull_set(c, pool, pool->extra, &set);
-        if (status || set.n < 2) {
-            if (!status && lines_add(&pool->held, pool->extra))
+        if (!status && set.n < 2) {
+            if (lines_add(&pool->held, pool->extra))
                 status = counted_no_memory(c);
             pool->rest.at[at] = pool->rest.at[--pool->rest.n];
             continue;
         }
-        odd++;
-        pool->set.n = 0;
-        for (size_t j = 0; j < set.n && !status; j++)
-            if (set.at[j] != pool->extra && lines_add(&pool->set, set.at[j]))
-                status = counted_no_memory(c);
-        /* the extra line must have missed itself, and the sets must be alike */
-        if (pool->set.n < set.n && pool->held.n % pool->set.n == 0)
-            break;
+        if (!status)
+            status = take_set(c, pool, &set);
+        for (int j = 0; j < n; j++)
+            agree |= found[j] == pool->ways && pool->ways;
+        found[n++] = pool->ways;
     }
     lines_release(&set);
-    pool->ways = pool->set.n;
     return status;
 }
 
@@ -336,7 +368,8 @@ static int is_cast_out(struct counted *c, struct pool *pool, const struct lines 
     int status = 0;
     for (size_t i = 1; i <= n && !status; i++) {
         bool bad = lines_add(&visits, pool->lines.at[(first + i) % pool->lines.n]);
-        bad = bad || (i < keep && (lines_append(&visits, away, 0) || lines_add(&visits, hot)));
+        bad = bad ||
+              (i < keep && (lines_append(&visits, away, 0) || lines_add(&visits, hot)));
         status = bad ? counted_no_memory(c) : 0;
     }
     if (!status && lines_add(&visits, hot))
@@ -423,8 +456,9 @@ int pool_set(struct counted *c, struct pool *pool)
     }
     /* Together with the level before, if both have the same sets. */
     if (pool->inner_random && pool->held.n == pool->ways) {
-        snprintf(pool->why, sizeof pool->why,
-                 "it may hold what the level before casts out, whose replacement is random");
+        snprintf(
+            pool->why, sizeof pool->why,
+            "it may hold what the level before casts out, whose replacement is random");
         return 0;
     }
     if (pool->exclusive && pool->held.n == pool->ways && pool->ways > pool->inner) {
@@ -588,9 +622,9 @@ int pool_line(struct counted *c, struct pool *pool, uint64_t from)
     return status;
 }
 
-/* One lap over the set and what drives it out of nearer caches, with `hot` after each visit,
- * so that it stays in the level before and is not asked for here. Says whether it stayed
- * there, and all of the set was asked for and found here. */
+/* One lap over the set and what drives it out of nearer caches, with `hot` after each
+ * visit, so that it stays in the level before and is not asked for here. Says whether it
+ * stayed there, and all of the set was asked for and found here. */
 static int lap_around(struct counted *c, const struct pool *pool, const struct lines *away,
                       uint64_t hot, bool *good)
 {
@@ -629,8 +663,7 @@ static int neighbour_evicts(struct counted *c, const struct pool *pool,
     *told = false;
     /* `away` drives it out of the levels before the one before */
     if (lines_append(&one, away, shift) || lines_add(&one, pool->extra + shift) ||
-        lines_append(&after, &pool->press, 0) ||
-        lines_append(&after, &pool->set, 0))
+        lines_append(&after, &pool->press, 0) || lines_append(&after, &pool->set, 0))
         status = counted_no_memory(c);
     for (int i = 0; i < most && !status && !*told; i++) {
         status = lap_around(c, pool, away, pool->extra, &good);
@@ -875,8 +908,7 @@ int pool_members(struct counted *c, const struct pool *pool, struct pool *next,
             status = counted_no_memory(c);
     if (!status)
         status = sift(c, pool, &candidates, trial_size(pool), &found);
-    for (size_t i = 0; i < candidates.n && others->n < MOST_OTHERS && odd && !status;
-         i++)
+    for (size_t i = 0; i < candidates.n && others->n < MOST_OTHERS && odd && !status; i++)
         if (!lines_have(&found, candidates.at[i]) && lines_add(others, candidates.at[i]))
             status = counted_no_memory(c);
     /* Lines of another set that happened to be too full are found out in other company. */

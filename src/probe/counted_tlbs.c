@@ -147,9 +147,8 @@ int count_tlbs(struct counted *c, enum arena arena)
     c->arena = arena;
     for (int i = 0; i < COUNTED_LEVELS && !status && ground->bytes; i++) {
         struct tlb *tlb = &tlbs[i];
-        *tlb = (struct tlb){.level = i + 1,
-                            .bit = EVENT_BIT(TLB_EVENT(i + 1)),
-                            .inner = last};
+        *tlb =
+            (struct tlb){.level = i + 1, .bit = EVENT_BIT(TLB_EVENT(i + 1)), .inner = last};
         if (!c->counting->events[TLB_EVENT(i + 1)].present)
             break;
         if (!is_counted(c, TLB_EVENT(i + 1)))

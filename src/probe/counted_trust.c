@@ -18,9 +18,9 @@
 
 enum {
     WALKS = 8,
-    PAGES = 128,   /* of a walk */
-    AGAIN = 1024,  /* visits to one line */
-    RESERVED = 8,  /* this part of the arena is left alone by others, for that */
+    PAGES = 128,  /* of a walk */
+    AGAIN = 1024, /* visits to one line */
+    RESERVED = 8, /* this part of the arena is left alone by others, for that */
 };
 
 #define OFF 0.02 /* counts that are off by more are not exact */

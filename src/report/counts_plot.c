@@ -85,9 +85,10 @@ static void draw_series(struct canvas *canvas, const struct axes *axes,
                         struct ink ink)
 {
     size_t n = series->npoints;
-    double *x = calloc(2 * n + 1, sizeof *x), *y = x + n;
+    double *x = calloc(2 * n + 1, sizeof *x);
     if (!x)
         return;
+    double *y = x + n;
     for (size_t i = 0; i < n; i++) {
         double share = most > 0 ? point_min(&series->points[i]) / most : 0;
         x[i] = axes_x(axes, series->points[i].x);
@@ -139,7 +140,8 @@ static void mark_found(struct canvas *canvas, const struct axes *axes,
     for (int i = 0; !caches && i < tlb_count(probed); i++) {
         const struct strata_probed_tlb *tlb = &probed->tlbs[i];
         if (value_known(&tlb->entries) && tlb->page <= probed->page)
-            mark(canvas, axes, size ? tlb->entries.value * (double)tlb->page : (double)tlb->page,
+            mark(canvas, axes,
+                 size ? tlb->entries.value * (double)tlb->page : (double)tlb->page,
                  tlb->level);
     }
 }
@@ -179,9 +181,9 @@ static void draw_curves(struct canvas *canvas, const struct axes *axes,
 static void draw_panel(struct canvas *canvas, const struct strata_probed *probed,
                        const struct panel *panel)
 {
-    struct axes axes = axes_empty(LEFT + panel->column * (PANEL_WIDTH + ACROSS),
-                                  TOP + panel->row * (PANEL_HEIGHT + DOWN), PANEL_WIDTH,
-                                  PANEL_HEIGHT);
+    struct axes axes =
+        axes_empty(LEFT + panel->column * (PANEL_WIDTH + ACROSS),
+                   TOP + panel->row * (PANEL_HEIGHT + DOWN), PANEL_WIDTH, PANEL_HEIGHT);
     for (size_t i = 0; i < probed->data->nseries; i++) {
         const struct series *series = probed->data->series[i];
         for (size_t j = 0; level_of(panel, series) && j < series->npoints; j++)
@@ -213,9 +215,10 @@ int counts_plot(const struct strata_probed *probed, const char *path,
         return status;
     utf8_clean(*probed->name ? probed->name : "Memory hierarchy", name, sizeof name);
     format_provenance(probed, provenance, sizeof provenance);
-    snprintf(text, sizeof text,
-             "strata %.32s: %s. Dashed: sizes and reaches, lines and pages that were found.",
-             probed->data->version, provenance);
+    snprintf(
+        text, sizeof text,
+        "strata %.32s: %s. Dashed: sizes and reaches, lines and pages that were found.",
+        probed->data->version, provenance);
     canvas_text(canvas, 18, 36, name, title_font, ink_text);
     canvas_text(canvas, 18, 58, text, text_font, ink_quiet);
     for (size_t i = 0; i < sizeof panels / sizeof *panels; i++)

@@ -119,11 +119,12 @@ static void judge(struct verdicts *v, const struct strata_probed *counted,
     compare_tlbs(v, counted, timed);
     char *text = next(v);
     if (text && counted->accesses)
-        snprintf(text, VERDICT,
-                 "accesses: %.2f million for counts, %.2f million for the clock (%.1f times "
-                 "as many).",
-                 (double)counted->accesses / 1e6, (double)timed->accesses / 1e6,
-                 (double)timed->accesses / (double)counted->accesses);
+        snprintf(
+            text, VERDICT,
+            "accesses: %.2f million for counts, %.2f million for the clock (%.1f times "
+            "as many).",
+            (double)counted->accesses / 1e6, (double)timed->accesses / 1e6,
+            (double)timed->accesses / (double)counted->accesses);
 }
 
 void probe_verdicts(FILE *out, const struct strata_probed *counted,

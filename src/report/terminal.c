@@ -209,7 +209,7 @@ void format_provenance(const struct strata_probed *probed, char *text, size_t si
     if (probed->method && strcmp(probed->method, "counters") == 0)
         snprintf(busy, sizeof busy, ", %.2f million accesses",
                  (double)probed->accesses / 1e6);
-    snprintf(text, size, "%s%s%s, %.1f s%s",
-             strcmp(source, "sim") ? source : "simulated",
-             probed->method && strcmp(probed->method, "counters") == 0 ? ", counts" : "", where, isfinite(probed->seconds) ? probed->seconds : 0, busy);
+    snprintf(text, size, "%s%s%s, %.1f s%s", strcmp(source, "sim") ? source : "simulated",
+             probed->method && strcmp(probed->method, "counters") == 0 ? ", counts" : "",
+             where, isfinite(probed->seconds) ? probed->seconds : 0, busy);
 }

@@ -24,8 +24,7 @@ fails 2 '--quick is --budget 4' probe --quick --budget 3
 fails 2 '--source sim: which machine?' probe --source sim
 fails 2 'leave one of them out' probe --source timing --machine m.machine
 fails 2 '--cpu: a simulated machine has no' probe --cpu 0 --machine m.machine
-fails 3 '--source perf: ' probe --source perf
-fails 3 '--method counters: ' probe --method counters
+fails 2 '--source perf ' probe --source perf
 
 # Places for files.
 fails 2 '--plot p.gif: the name must end in .svg or .png' probe --plot p.gif
