@@ -41,17 +41,19 @@ enum strata_types { STRATA_INT = 1, STRATA_FLOAT = 2 }; /* a set of data types *
 /* A cache level. size == sets * ways * line; the number of sets is arbitrary. */
 struct strata_cache {
     char name[16];
-    uint32_t level;     /* 1 is nearest to the processor */
-    uint32_t kind;      /* enum strata_kind */
-    uint64_t size;      /* bytes */
-    uint32_t line;      /* bytes, a power of two */
-    uint32_t ways;      /* size / line if fully associative */
-    uint32_t latency;   /* cycles from load to use, on a hit here */
-    uint32_t policy;    /* enum strata_policy */
-    uint32_t index;     /* enum strata_index */
-    uint32_t types;     /* set of enum strata_types kept here; others bypass it */
-    uint32_t inclusion; /* enum strata_inclusion, towards the levels nearer in */
-    double occupied;    /* share of every set that others hold, 0 <= x < 1 */
+    uint32_t level;      /* 1 is nearest to the processor */
+    uint32_t kind;       /* enum strata_kind */
+    uint64_t size;       /* bytes */
+    uint32_t line;       /* bytes, a power of two */
+    uint32_t ways;       /* size / line if fully associative */
+    uint32_t latency;    /* cycles from load to use, on a hit here */
+    uint32_t policy;     /* enum strata_policy */
+    uint32_t index;      /* enum strata_index */
+    uint32_t types;      /* set of enum strata_types kept here; others bypass it */
+    uint32_t inclusion;  /* enum strata_inclusion, towards the levels nearer in */
+    uint32_t banks;      /* that serve one load each in a cycle; 0: it is not split */
+    uint32_t interleave; /* bytes after which the next bank begins; 0 without banks */
+    double occupied;     /* share of every set that others hold, 0 <= x < 1 */
 };
 
 struct strata_tlb {

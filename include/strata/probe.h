@@ -41,6 +41,8 @@ struct strata_probed_cache {
     struct strata_value ways;
     struct strata_value latency_cycles; /* load to use */
     struct strata_value latency_ns;
+    struct strata_value banks;      /* counts only; not known where it shows none */
+    struct strata_value interleave; /* bytes after which the next bank begins */
 };
 
 struct strata_probed_tlb {

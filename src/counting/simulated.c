@@ -6,6 +6,7 @@
  * to lie, so that it can be tested that lies are found. */
 #include "core/fail.h"
 #include "counting/counting.h"
+#include "sim/banks.h"
 #include "sim/sim.h"
 
 #include <math.h>
@@ -14,6 +15,7 @@
 
 struct simulated {
     struct counting counting;
+    struct strata_machine machine;
     struct sim *sim;
     uint64_t base[ARENAS];
     uint32_t levels[4];       /* bits of the cache levels that a type uses, by enum */
@@ -86,6 +88,39 @@ static int simulated_walk(struct counting *counting, enum arena arena,
     return 0;
 }
 
+/* The cache of a level that serves loads. */
+static const struct strata_cache *cache_of(const struct simulated *s, uint32_t level)
+{
+    for (uint32_t i = 0; i < s->machine.ncaches; i++)
+        if (s->machine.caches[i].level == level &&
+            s->machine.caches[i].kind != STRATA_INSTRUCTION)
+            return &s->machine.caches[i];
+    return NULL;
+}
+
+/* Two loads in a cycle take as long as the slower one, and one more if they conflict. */
+static int simulated_pairs(struct counting *counting, enum arena arena,
+                           enum strata_types type, const uint64_t *at, size_t n,
+                           struct walk_counts *counts)
+{
+    struct simulated *s = (struct simulated *)counting;
+    struct sim_result one, other;
+    uint64_t conflicts = 0, cycles = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t a = s->base[arena] + at[2 * i], b = s->base[arena] + at[2 * i + 1];
+        sim_access(s->sim, a, 1, SIM_LOAD, type, &one);
+        sim_access(s->sim, b, 1, SIM_LOAD, type, &other);
+        const struct strata_cache *cache = cache_of(s, one.level);
+        bool conflict = cache && one.level == other.level && banks_conflict(cache, a, b);
+        conflicts += conflict;
+        cycles += one.cycles > other.cycles ? one.cycles : other.cycles;
+        cycles += conflict ? BANK_CYCLES : 0;
+    }
+    *counts = (struct walk_counts){.visits = 2 * n, .cycles = (double)cycles};
+    counts->events[BANK_EVENT] = told(s, BANK_EVENT, (double)conflicts);
+    return 0;
+}
+
 static void simulated_release(struct counting *counting)
 {
     struct simulated *s = (struct simulated *)counting;
@@ -93,7 +128,8 @@ static void simulated_release(struct counting *counting)
     free(s);
 }
 
-static const struct counting_ops simulated_ops = {simulated_walk, NULL, simulated_release};
+static const struct counting_ops simulated_ops = {simulated_walk, simulated_pairs,
+                                                  simulated_release};
 
 static struct ground ground(uint64_t page, uint64_t bytes)
 {
@@ -166,6 +202,7 @@ int counting_simulated(struct counting **counting, const struct strata_machine *
         return fail(error, STRATA_FAILED, "out of memory for the simulated machine");
     }
     s->rng.state = seed;
+    s->machine = *machine;
     s->counting.ops = &simulated_ops;
     s->counting.simulated = true;
     s->counting.cpu = -1;
@@ -178,6 +215,7 @@ int counting_simulated(struct counting **counting, const struct strata_machine *
     if (machine->huge && sim_map_huge(s->sim, s->base[HUGE_PAGES], huge_bytes))
         s->counting.ground[HUGE_PAGES].bytes = 0;
     list_events(s, machine);
+    offer(s, BANK_EVENT, "bank_conflicts", 0);
     share_tlbs(s);
     set_faults(s, faults, n);
     *counting = &s->counting;

@@ -228,6 +228,10 @@ static int check_cache(const struct check *check, uint32_t i)
         return bad(check, SECTION_CACHE, i, "policy",
                    "can have %d ways at most, not %" PRIu32 "; use lru or random",
                    PLRU_WAYS, cache->ways);
+    if (!cache->banks != !cache->interleave || cache->banks == 1 ||
+        (cache->banks && !power_of_two(cache->interleave)))
+        return bad(check, SECTION_CACHE, i, "banks",
+                   "needs 2 or more, and as interleave a power of two, as 16");
     if (!(cache->occupied < 1))
         return bad(check, SECTION_CACHE, i, "occupied",
                    "must be below 1: something has to be left");

@@ -48,6 +48,8 @@ static const struct key cache_keys[] = {
     {"index", KEY_CHOICE, FIELD(strata_cache, index), false, NULL, WORDS(indexes)},
     {"types", KEY_SET, FIELD(strata_cache, types), false, "int float", WORDS(types)},
     {"inclusion", KEY_CHOICE, FIELD(strata_cache, inclusion), false, "none", WORDS(inclusions)},
+    {"banks", KEY_NUMBER, FIELD(strata_cache, banks), false, "0", NULL, 0, 4096},
+    {"interleave", KEY_NUMBER, FIELD(strata_cache, interleave), false, "0", NULL, 0, 4096},
     {"occupied", KEY_REAL, FIELD(strata_cache, occupied), false, "0", NULL, 0, 1},
 };
 

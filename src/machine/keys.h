@@ -60,7 +60,7 @@ struct section_type {
 
 enum {
     MAX_RECORDS = STRATA_MAX_TLBS, /* of one type of section */
-    MAX_KEYS = 12,
+    MAX_KEYS = 14,
     RECORD_NAME_SIZE = 16,
     VALUE_TEXT = 80
 };

@@ -154,8 +154,9 @@ static const struct part {
 } parts[] = {
     {"events", judge_events},      {"events", refuse},
     {"caches", count_caches},      {"TLBs", base_tlbs},
-    {"huge-page TLBs", huge_tlbs}, {"kernels", count_kernels},
-    {"latencies", solve_costs},    {"timing", take_times},
+    {"huge-page TLBs", huge_tlbs}, {"banks", count_banks},
+    {"kernels", count_kernels},    {"latencies", solve_costs},
+    {"timing", take_times},
 };
 
 static void describe(struct counted *c)

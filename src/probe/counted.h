@@ -111,6 +111,7 @@ void counted_note(struct counted *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int count_caches(struct counted *c);
 int count_tlbs(struct counted *c, enum arena arena);
+int count_banks(struct counted *c);
 int count_kernels(struct counted *c); /* the series for plots, if they are wanted */
 
 void costs_add(struct counted *c);

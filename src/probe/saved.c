@@ -50,6 +50,8 @@ static void save_cache(const struct strata_probed_cache *found,
     cache->index = inner && found->size.known ? STRATA_PHYSICAL : STRATA_VIRTUAL;
     cache->types = STRATA_INT | STRATA_FLOAT;
     cache->inclusion = STRATA_NINE;
+    cache->banks = whole(value_or(&found->banks, 0));
+    cache->interleave = whole(value_or(&found->interleave, 0));
 }
 
 static void save_tlb(const struct strata_probed_tlb *found,

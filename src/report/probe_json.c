@@ -112,6 +112,11 @@ static json_t *cache_json(const struct strata_probed_cache *cache)
     int bad = set_number(object, "level", cache->level);
     bad |= set_text(object, "kind", kind_of(cache->level));
     bad |= set_params(object, cache, cache_params);
+    if (value_known(&cache->banks)) {
+        bad |= set_number(object, "banks", cache->banks.value);
+        bad |= set_number(object, "interleave", cache->interleave.value);
+        bad |= set_text(object, "banks_by", cache->banks.by);
+    }
     return finish(object, bad);
 }
 
