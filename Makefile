@@ -185,7 +185,7 @@ lint: $(BUILD)/strata
 # changes the system (dpkg --add-architecture), so the files that include them are left
 # out; the archive shows at link time that nothing else needs these.
 
-CROSS_DIRS := core sim machine dataset refs run analyze probe host pmu
+CROSS_DIRS := core sim machine dataset refs run counting analyze probe host pmu
 CROSS_NEEDS_LIBS := ^\#include <(jansson|hwloc|ini|perfmon/.*)\.h>
 cross_all = $(wildcard $(CROSS_DIRS:%=src/%/*.c))
 cross_src := $(if $(filter cross %cross_main,$(MAKECMDGOALS)),$(shell \

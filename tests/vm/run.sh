@@ -54,9 +54,10 @@ fetch() {
 kernel=${STRATA_VM_KERNEL:-$build/vmlinuz}
 [ -e "$kernel" ] || fetch || skip 'the kernel package for ARM cannot be had'
 
-# All of src/pmu and src/serve but what needs a library: Debian has those for the own
-# processor only.
-sources=$(find src/pmu src/core src/host src/machine src/serve -name '*.c' \
+# What the guests call, but for what needs a library: Debian has those for the own processor
+# only.
+sources=$(find src/pmu src/core src/host src/machine src/serve src/sim src/refs src/run \
+    src/dataset src/analyze src/counting src/probe -name '*.c' \
     -exec grep -LE '^#include <(perfmon|hwloc|ini|jansson|microhttpd)' {} +)
 
 # shellcheck disable=SC2086 # a list of files
