@@ -82,8 +82,17 @@ $(BUILD)/%.o: %.c Makefile VERSION
 # It takes these files in as they are.
 $(BUILD)/src/serve/page.o: $(wildcard src/serve/page.html src/serve/page.css src/serve/page.js)
 
+# Which branches the kernels of `strata inspect` are made of is what they are there for:
+# nothing is added to them, and what the compiler made of them is counted.
+$(BUILD)/src/inspect/kernels.o: SANITIZE_FLAGS :=
+
+$(BUILD)/src/inspect/kernels.checked: $(BUILD)/src/inspect/kernels.o \
+                                      metrics/branches.matrix scripts/kernel-branches
+	$(Q)scripts/kernel-branches $< metrics/branches.matrix
+	@touch $@
+
 # Archives are made anew, so that a file that was removed does not linger.
-$(BUILD)/libstrata.a: $(lib_obj)
+$(BUILD)/libstrata.a: $(lib_obj) | $(BUILD)/src/inspect/kernels.checked
 	@rm -f $@
 	$(SAY) "AR    $@"
 	$(Q)$(AR) rcs $@ $^
@@ -185,7 +194,7 @@ lint: $(BUILD)/strata
 # changes the system (dpkg --add-architecture), so the files that include them are left
 # out; the archive shows at link time that nothing else needs these.
 
-CROSS_DIRS := core sim machine dataset refs run counting analyze probe host pmu
+CROSS_DIRS := core sim machine dataset refs run counting analyze probe host pmu inspect
 CROSS_NEEDS_LIBS := ^\#include <(jansson|hwloc|ini|perfmon/.*)\.h>
 cross_all = $(wildcard $(CROSS_DIRS:%=src/%/*.c))
 cross_src := $(if $(filter cross %cross_main,$(MAKECMDGOALS)),$(shell \
@@ -300,7 +309,8 @@ install: all completions $(BUILD)/strata.pc
 	install -m 644 docs/man/*.1 $(mandir)
 	for m in $(wildcard machines/*.machine); do \
 	    install -m 644 $$m $(datadir)/machines || exit 1; done
-	install -m 644 metrics/*.events metrics/*.metrics metrics/*.table $(datadir)/metrics
+	install -m 644 metrics/*.events metrics/*.metrics metrics/*.table \
+	    metrics/*.matrix $(datadir)/metrics
 	install -m 644 $(BUILD)/completions/bash $(bashdir)/strata
 	install -m 644 $(BUILD)/completions/zsh $(zshdir)/_strata
 	install -m 644 $(BUILD)/completions/fish $(fishdir)/strata.fish

@@ -313,11 +313,11 @@ static void simulated(void **state)
     struct virtual_counts counts = {.machine = &machine,
                                     .instructions = 1000,
                                     .cycles = 2000,
-                                    .conditional = 5,
-                                    .jumps = 4,
-                                    .indirect = 3,
-                                    .calls = 2,
-                                    .returns = 1,
+                                    .retired = {.conditional = 5,
+                                                .jumps = 4,
+                                                .indirect = 3,
+                                                .calls = 2,
+                                                .returns = 1},
                                     .branches = true};
     for (uint32_t i = 0; i < machine.ncaches; i++)
         counts.sim.misses[i] = 10 * machine.caches[i].level + machine.caches[i].kind;

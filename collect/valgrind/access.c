@@ -100,6 +100,15 @@ void access_count(int which, struct site *site, Addr address, enum access_kind k
     count(which, site, address, kind, result);
 }
 
+/* The simulator does not tell loads and stores apart behind the nearest level. */
+static void count_store(const struct sim_result *result)
+{
+    for (uint32_t level = near[ACCESS_STORE].level; level < result->level; level++)
+        totals.stores.misses[level - 1]++;
+    for (uint32_t level = 1; level < result->tlb; level++)
+        totals.stores.tlb_misses[level - 1]++;
+}
+
 static __attribute__((noinline)) void refresh(void)
 {
     until_refresh = REFRESH;
@@ -117,6 +126,8 @@ access_slowly(Addr address, UWord size, enum access_kind kind, struct site *site
         return;
     if (__builtin_expect(!--until_refresh, 0))
         refresh();
+    if (kind == ACCESS_STORE)
+        count_store(result);
     if (__builtin_expect(pmu_periods, 0))
         pmu_event(address, site->address, result);
     if (!tool.collecting)

@@ -326,9 +326,9 @@ static void on_statement(struct pass *pass, IRStmt *stmt)
         break;
     case Ist_Exit:
         flush_load(pass);
+        count_instructions(pass); /* branches want to know their distance */
         if (tool.raw->branches)
             on_exit(pass, stmt);
-        count_instructions(pass);
         break;
     default:
         break;

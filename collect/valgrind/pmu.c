@@ -100,7 +100,8 @@ static bool is_possible(unsigned event)
 {
     uint32_t level = event & 0xff, group = event >> 8;
     if (group == 0)
-        return event <= VPMU_MISPREDICTED && (event != VPMU_FETCHES || tool.raw->fetches) &&
+        return event <= VPMU_SHADOW_INSTRUCTIONS &&
+               (event != VPMU_FETCHES || tool.raw->fetches) &&
                (event < VPMU_CONDITIONAL || tool.raw->branches);
     return level >= 1 && ((group <= 4 && level <= tool.cache_levels) ||
                           ((group == 5 || group == 6) && level <= tool.tlb_levels));
@@ -253,6 +254,10 @@ Bool pmu_request(ThreadId tid, UWord *args, UWord *result)
         return True;
     case VPMU_REQUEST_FLUSH:
         flush();
+        return True;
+    case VPMU_REQUEST_TOTALS:
+        totals_renew();
+        *(struct raw_totals *)args[1] = totals;
         return True;
     default:
         return False;

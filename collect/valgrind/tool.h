@@ -101,13 +101,9 @@ uint32_t raw_new_site(const struct raw_site *like);
 
 /* totals.c */
 
-struct totals {
-    uint64_t events[RAW_EVENTS];
-    uint64_t samples;
-    uint64_t cycles;          /* as of totals_renew() */
-    struct sim_counts counts; /* likewise */
-};
-extern struct totals totals; /* since the start or the fork, pauses included */
+/* Since the start or the fork, pauses included; cycles and counts are as of
+ * totals_renew(). */
+extern struct raw_totals totals;
 void totals_start(void);
 void totals_renew(void);
 /* Brings those of the raw file up to date. */

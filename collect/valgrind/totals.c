@@ -5,13 +5,14 @@
  * stay warm; what it counts then is left out of the file. */
 #include "tool.h"
 
-struct totals totals;
+struct raw_totals totals;
 
-static struct totals skipped;  /* in all pauses that have ended */
-static struct totals at_pause; /* when the present one began */
+static struct raw_totals skipped;  /* in all pauses that have ended */
+static struct raw_totals at_pause; /* when the present one began */
 
 /* All of it is 64-bit counts. */
-static void add(struct totals *sum, const struct totals *more, const struct totals *less)
+static void add(struct raw_totals *sum, const struct raw_totals *more,
+                const struct raw_totals *less)
 {
     uint64_t *to = (uint64_t *)sum;
     const uint64_t *plus = (const uint64_t *)more, *minus = (const uint64_t *)less;
@@ -39,12 +40,13 @@ void totals_renew(void)
 void totals_write(void)
 {
     totals_renew();
-    struct totals shown = tool.collecting ? totals : at_pause;
-    const struct totals nothing = {0};
+    struct raw_totals shown = tool.collecting ? totals : at_pause;
+    const struct raw_totals nothing = {0};
     add(&shown, &nothing, &skipped);
     tool.raw->counts = shown.counts;
     tool.raw->cycles = shown.cycles;
     tool.raw->samples = shown.samples;
+    tool.raw->stores = shown.stores;
     VG_(memcpy)(tool.raw->events, shown.events, sizeof shown.events);
 }
 

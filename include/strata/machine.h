@@ -79,7 +79,7 @@ struct strata_branch {
     uint32_t present;
     uint32_t entries; /* two-bit counters, a power of two */
     uint32_t history; /* bits of global history xored into the index; 0: bimodal */
-    uint32_t window;  /* branches executed speculatively after a wrong guess */
+    uint32_t window;  /* instructions executed speculatively after a wrong guess */
     uint32_t penalty; /* cycles */
 };
 

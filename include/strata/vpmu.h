@@ -49,7 +49,18 @@ enum {
     VPMU_INDIRECT_JUMPS, /* through a register */
     VPMU_CALLS,
     VPMU_RETURNS,
-    VPMU_MISPREDICTED
+    VPMU_MISPREDICTED,
+    VPMU_MISPREDICTED_INDIRECT, /* of these, jumps and calls through a register */
+    VPMU_MISPREDICTED_RETURNS,
+    VPMU_INDIRECT_CALLS, /* of the calls */
+    /* Executed behind a wrong guess and thrown away; in none of the counts above. */
+    VPMU_SHADOW_CONDITIONAL,
+    VPMU_SHADOW_TAKEN,
+    VPMU_SHADOW_JUMPS,
+    VPMU_SHADOW_INDIRECT_JUMPS,
+    VPMU_SHADOW_CALLS,
+    VPMU_SHADOW_RETURNS,
+    VPMU_SHADOW_INSTRUCTIONS
 };
 #define VPMU_CACHE_HITS(level)       (0x100 + (level))
 #define VPMU_CACHE_MISSES(level)     (0x200 + (level))
@@ -77,7 +88,8 @@ enum {
     VPMU_REQUEST_STOP,
     VPMU_REQUEST_NAME,
     VPMU_REQUEST_FORGET,
-    VPMU_REQUEST_FLUSH
+    VPMU_REQUEST_FLUSH,
+    VPMU_REQUEST_TOTALS /* of strata itself: all totals at once, as src/profile/raw.h has */
 };
 
 /* Asks the tool; `otherwise` is the answer where there is none. The instructions do

@@ -119,6 +119,26 @@ static const struct option_spec events_options[] = {
     {0},
 };
 
+static const struct option_spec inspect_options[] = {
+    {"source", 0, "auto|perf|sim",
+     "where counts come from; auto (the default) is what this machine offers"},
+    {"machine", 'm', "FILE",
+     "the simulated machine: a file, or the name of one that comes with strata"},
+    {"events", 'e', "EVENTS", "inspect these, separated by commas; the default is all"},
+    {"kernels", 0, "branch|cache|system|all", "what is run; the default is all"},
+    {"compose", 0, "CATEGORY", "which events together count what this category does"},
+    {"verify", 0, NULL, "check that the events of the tables count what they claim"},
+    {"plan", 0, NULL, "say what would be run and how long it takes, and end"},
+    {"json", 0, NULL, "print JSON: slopes, goodness and signatures of every event"},
+    {"csv", 0, NULL, "print CSV: a line for each event"},
+    {"plot", 0, "FILE", "draw the curves, as SVG or PNG by the ending"},
+    {"noise", 0, "SHARE", "make simulated counts dirty by this share, to test"},
+    {"drift", 0, "N", "add a background of N and more to simulated counts, to test"},
+    {"seed", 0, "N", "the seed of every random choice"},
+    {"no-progress", 0, NULL, "show no progress bar"},
+    {0},
+};
+
 static const struct option_spec view_options[] = {
     {"object", 0, "NAME", "only this object: its name, the beginning of it, or a pattern"},
     {"function", 0, "NAME", "only this function, named in the same way"},
@@ -180,6 +200,12 @@ const struct command commands[] = {
      "the "
      "whole name.",
      events_options, "PATTERN", cmd_events},
+    {"inspect", "say what hardware events really count",
+     "Runs kernels whose behaviour is known under every event, and says which category "
+     "each "
+     "event is in: which branches, which level of cache or TLB, hits or misses, loads or "
+     "stores. With EVENT, explains that one in words.",
+     inspect_options, "EVENT", cmd_inspect},
     {"view", "show what a profile has to say",
      "Shows data structures, functions and lines by their misses and latency. Without the "
      "name of a view, a terminal gets a prompt with the same words, and a pipe gets totals "
@@ -211,6 +237,8 @@ static const struct option_spec symbols_options[] = {
 static const struct command hidden_commands[] = {
     {"symbols", "print the variables of programs and libraries", NULL, symbols_options,
      "FILE...", cmd_symbols},
+    {"kernels", "run the kernels of inspect on a simulated machine", NULL, no_options,
+     "FILE", cmd_kernels},
     {0},
 };
 

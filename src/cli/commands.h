@@ -40,6 +40,8 @@ int cmd_stat(const struct options *options, struct strata_error *error);
 int cmd_serve(const struct options *options, struct strata_error *error);
 int cmd_top(const struct options *options, struct strata_error *error);
 int cmd_events(const struct options *options, struct strata_error *error);
+int cmd_inspect(const struct options *options, struct strata_error *error);
+int cmd_kernels(const struct options *options, struct strata_error *error);
 int cmd_view(const struct options *options, struct strata_error *error);
 int cmd_export(const struct options *options, struct strata_error *error);
 int cmd_doctor(const struct options *options, struct strata_error *error);

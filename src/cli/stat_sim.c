@@ -7,6 +7,7 @@
  * files that can be read at any time; they are some milliseconds old, so that a count may
  * fall into the next interval, but none is lost: intervals sum up to the whole. */
 #include "cli/stat_run.h"
+#include "cli/virtual_raw.h"
 #include "collect/collect.h"
 #include "core/fail.h"
 #include "pmu/launch.h"
@@ -106,21 +107,6 @@ static void announce(struct simulation *s, const char *why)
 
 /* Counts. */
 
-static void add_header(struct virtual_counts *sum, const struct raw_header *header)
-{
-    const uint64_t *events = header->events;
-    sum->instructions += events[RAW_INSTRUCTIONS];
-    sum->conditional += events[RAW_CONDITIONAL];
-    sum->taken += events[RAW_TAKEN];
-    sum->jumps += events[RAW_JUMPS];
-    sum->indirect += events[RAW_INDIRECT];
-    sum->calls += events[RAW_CALLS];
-    sum->returns += events[RAW_RETURNS];
-    sum->mispredicted += events[RAW_MISPREDICTED];
-    sum->cycles += header->cycles;
-    virtual_add(&sum->sim, &header->counts);
-}
-
 /* Adds what the processes have counted; returns how many there were. */
 static size_t add_headers(char *const *raws, size_t n, struct virtual_counts *sum,
                           struct strata_error *last)
@@ -130,7 +116,8 @@ static size_t add_headers(char *const *raws, size_t n, struct virtual_counts *su
         struct raw_header header;
         if (raw_read_header(raws[i], &header, last) != STRATA_OK)
             continue;
-        add_header(sum, &header);
+        const struct raw_totals totals = raw_totals_of(&header);
+        virtual_add_raw(sum, &totals);
         read++;
     }
     return read;

@@ -79,7 +79,7 @@ static const struct key prefetch_keys[] = {
 static const struct key branch_keys[] = {
     {"entries", KEY_NUMBER, FIELD(strata_branch, entries), false, "4096", NULL, 1, 1 << 24},
     {"history", KEY_NUMBER, FIELD(strata_branch, history), false, "12", NULL, 0, 24},
-    {"window", KEY_NUMBER, FIELD(strata_branch, window), false, "8", NULL, 0, 1024},
+    {"window", KEY_NUMBER, FIELD(strata_branch, window), false, "32", NULL, 0, 1024},
     {"penalty", KEY_NUMBER, FIELD(strata_branch, penalty), false, "15", NULL, 0, MOST_CYCLES},
 };
 

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Events of the simulated machine; virtual.h has the contract. */
+ * Events of the simulated machine; virtual.h has the contract.
+ *
+ * As a real PMU, it has several names for one thing, events that differ by little (executed
+ * or retired, demand or all requests) and some that are of no use: `strata inspect` has to
+ * tell them apart. */
 #include "pmu/virtual.h"
 
+#include "core/rng.h"
+
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -141,36 +148,57 @@ static bool accesses(const struct virtual_counts *counts, uint32_t level, uint64
     return true;
 }
 
+/* `level` is a set of what is counted. */
+enum {
+    CONDITIONAL = 1,
+    TAKEN = 2,
+    JUMPS = 4,
+    INDIRECT = 8, /* jumps through a register */
+    CALLS = 16,
+    INDIRECT_CALLS = 32,
+    RETURNS = 64,
+    SHADOWS = 128, /* also those that were thrown away */
+    NOT_TAKEN = 256
+};
+
+static uint64_t branches_of(const struct virtual_branches *branches, uint32_t set)
+{
+    return (set & CONDITIONAL ? branches->conditional : 0) +
+           (set & TAKEN ? branches->taken : 0) +
+           (set & NOT_TAKEN ? branches->conditional - branches->taken : 0) +
+           (set & JUMPS ? branches->jumps : 0) + (set & INDIRECT ? branches->indirect : 0) +
+           (set & CALLS ? branches->calls : 0) + (set & RETURNS ? branches->returns : 0);
+}
+
 static bool branches(const struct virtual_counts *counts, uint32_t level, uint64_t *count,
                      char *why)
 {
-    (void)level, (void)why;
-    *count = counts->conditional + counts->jumps + counts->indirect + counts->calls +
-             counts->returns;
+    (void)why;
+    *count = branches_of(&counts->retired, level) +
+             (level & SHADOWS ? branches_of(&counts->shadow, level) : 0) +
+             (level & INDIRECT_CALLS ? counts->indirect_calls : 0);
     return true;
 }
 
-static bool conditional(const struct virtual_counts *counts, uint32_t level,
-                        uint64_t *count, char *why)
+static bool direct_calls(const struct virtual_counts *counts, uint32_t level,
+                         uint64_t *count, char *why)
 {
     (void)level, (void)why;
-    *count = counts->conditional;
+    *count = counts->retired.calls - counts->indirect_calls;
     return true;
 }
 
-static bool conditional_taken(const struct virtual_counts *counts, uint32_t level,
-                              uint64_t *count, char *why)
-{
-    (void)level, (void)why;
-    *count = counts->taken;
-    return true;
-}
+enum { WRONG_ALL, WRONG_CONDITIONAL, WRONG_INDIRECT, WRONG_RETURNS };
 
 static bool mispredicted(const struct virtual_counts *counts, uint32_t level,
                          uint64_t *count, char *why)
 {
-    (void)level;
-    *count = counts->mispredicted;
+    uint64_t indirect = counts->mispredicted_indirect,
+             returns = counts->mispredicted_returns;
+    *count = level == WRONG_INDIRECT  ? indirect
+             : level == WRONG_RETURNS ? returns
+             : level == WRONG_ALL     ? counts->mispredicted
+                                      : counts->mispredicted - indirect - returns;
     if (counts->machine->branch.present)
         return true;
     snprintf(why, PMU_WHY, "unknown here: %s has no branch predictor ([branch] section)",
@@ -178,8 +206,137 @@ static bool mispredicted(const struct virtual_counts *counts, uint32_t level,
     return false;
 }
 
+static bool instructions_executed(const struct virtual_counts *counts, uint32_t level,
+                                  uint64_t *count, char *why)
+{
+    (void)level, (void)why;
+    *count = counts->instructions + counts->shadow_instructions;
+    return true;
+}
+
+static bool waiting(const struct virtual_counts *counts, uint32_t level, uint64_t *count,
+                    char *why)
+{
+    (void)level, (void)why;
+    *count = counts->cycles - counts->instructions;
+    return true;
+}
+
+static bool operations(const struct virtual_counts *counts, uint32_t level, uint64_t *count,
+                       char *why)
+{
+    (void)level, (void)why;
+    *count = counts->instructions + 2 * counts->sim.accesses[SIM_STORE];
+    return true;
+}
+
+static bool never(const struct virtual_counts *counts, uint32_t level, uint64_t *count,
+                  char *why)
+{
+    (void)counts, (void)level, (void)why;
+    *count = 0;
+    return true;
+}
+
+/* Random numbers below `level`, or that many parts of a thousand of the cycles. */
+static bool random_count(const struct virtual_counts *counts, uint32_t level,
+                         uint64_t *count, char *why)
+{
+    (void)why;
+    *count = mix64(counts->cycles ^ counts->instructions << 20 ^ level) % level;
+    return true;
+}
+
+static bool random_ticks(const struct virtual_counts *counts, uint32_t level,
+                         uint64_t *count, char *why)
+{
+    uint64_t chance = 0;
+    random_count(counts, 1000, &chance, why);
+    *count = counts->cycles / 1000 * level * chance / 1000;
+    return true;
+}
+
+/* Caches by what was asked for. `level` is that of the cache, plus one of these. */
+enum { OF_LOADS = 0x100, OF_STORES = 0x200, MISSED = 0x400, HIT = 0x800, FETCHED = 0x1000 };
+
+/* What missed in a level; in level 0, all that there was. */
+static uint64_t missed(const struct virtual_counts *counts, uint32_t level, uint32_t set)
+{
+    uint64_t all = counts->sim.accesses[SIM_LOAD] + counts->sim.accesses[SIM_STORE];
+    uint64_t stores = counts->sim.accesses[SIM_STORE];
+    char why[PMU_WHY];
+    if (level) {
+        (void)data_misses(counts, level, &all, why);
+        stores = counts->store_misses[level - 1];
+    }
+    return (set & OF_LOADS ? all - stores : 0) + (set & OF_STORES ? stores : 0);
+}
+
+static bool prefetched_by(const struct virtual_counts *counts, uint32_t level,
+                          uint64_t *count, bool evicted)
+{
+    const struct strata_machine *machine = counts->machine;
+    bool found = false;
+    *count = 0;
+    for (uint32_t i = 0; i < machine->ncaches; i++)
+        if (machine->caches[i].level == level &&
+            machine->caches[i].kind != STRATA_INSTRUCTION) {
+            *count += evicted ? counts->sim.evictions[i] : counts->sim.prefetches[i];
+            found = true;
+        }
+    return found;
+}
+
+static bool requests(const struct virtual_counts *counts, uint32_t level, uint64_t *count,
+                     char *why)
+{
+    uint32_t set = level & ~0xffu, of = level & 0xff;
+    uint64_t fetched;
+    if (!prefetched_by(counts, of, &fetched, false))
+        return no_cache(counts, of, why);
+    *count = (set & HIT ? missed(counts, of - 1, set) - missed(counts, of, set) : 0) +
+             (set & MISSED ? missed(counts, of, set) : 0) + (set & FETCHED ? fetched : 0);
+    return true;
+}
+
+static bool evictions(const struct virtual_counts *counts, uint32_t level, uint64_t *count,
+                      char *why)
+{
+    return prefetched_by(counts, level, count, true) || no_cache(counts, level, why);
+}
+
+/* The same for TLBs; what missed in the last one needed a walk. */
+static uint64_t tlb_missed(const struct virtual_counts *counts, uint32_t level,
+                           uint32_t set)
+{
+    if (!level)
+        return missed(counts, 0, set);
+    uint64_t all = 0, stores = counts->store_tlb_misses[level - 1];
+    char why[PMU_WHY];
+    (void)data_tlb_misses(counts, level, &all, why);
+    return (set & OF_LOADS ? all - stores : 0) + (set & OF_STORES ? stores : 0);
+}
+
+static bool translations(const struct virtual_counts *counts, uint32_t level,
+                         uint64_t *count, char *why)
+{
+    uint32_t set = level & ~0xffu, of = level & 0xff;
+    uint64_t any;
+    if (!data_tlb_misses(counts, of, &any, why))
+        return false;
+    *count =
+        (set & HIT ? tlb_missed(counts, of - 1, set) - tlb_missed(counts, of, set) : 0) +
+        (set & MISSED ? tlb_missed(counts, of, set) : 0);
+    return true;
+}
+
 #define LOADS  (1u << SIM_LOAD)
 #define STORES (1u << SIM_STORE)
+
+#define EXECUTED  "also those that were executed and thrown away"
+#define ALL_KINDS (CONDITIONAL | JUMPS | INDIRECT | CALLS | RETURNS)
+#define ALL_TAKEN (TAKEN | JUMPS | INDIRECT | CALLS | RETURNS)
+#define DATA      (OF_LOADS | OF_STORES)
 
 static const struct {
     const char *name, *about;
@@ -209,12 +366,95 @@ static const struct {
      VIRTUAL_FETCHES},
     {"itlb_walks", "fetches whose translation needed a page walk", code_walks, 0, 0},
     {"walks", "page walks of all kinds", all_walks, 0, 0},
-    {"branches", "branches of all kinds", branches, 0, VIRTUAL_BRANCHES},
-    {"branch_misses", "branches that were predicted wrong", mispredicted, 0,
+    {"branches", "branches of all kinds", branches, ALL_KINDS, VIRTUAL_BRANCHES},
+    {"branch_misses", "branches that were predicted wrong", mispredicted, WRONG_ALL,
      VIRTUAL_BRANCHES},
-    {"conditional", "conditional branches", conditional, 0, VIRTUAL_BRANCHES},
-    {"conditional_taken", "conditional branches that were taken", conditional_taken, 0,
+    {"conditional", "conditional branches", branches, CONDITIONAL, VIRTUAL_BRANCHES},
+    {"conditional_taken", "conditional branches that were taken", branches, TAKEN,
      VIRTUAL_BRANCHES},
+    {"branches_retired", "the same as branches", branches, ALL_KINDS, VIRTUAL_BRANCHES},
+    {"branches_executed", "branches of all kinds, " EXECUTED, branches, ALL_KINDS | SHADOWS,
+     VIRTUAL_BRANCHES},
+    {"branches_taken", "branches that were taken, of all kinds", branches, ALL_TAKEN,
+     VIRTUAL_BRANCHES},
+    {"branches_taken_executed", "branches that were taken, " EXECUTED, branches,
+     ALL_TAKEN | SHADOWS, VIRTUAL_BRANCHES},
+    {"conditional_retired", "the same as conditional", branches, CONDITIONAL,
+     VIRTUAL_BRANCHES},
+    {"conditional_executed", "conditional branches, " EXECUTED, branches,
+     CONDITIONAL | SHADOWS, VIRTUAL_BRANCHES},
+    {"conditional_taken_executed", "conditional branches that were taken, " EXECUTED,
+     branches, TAKEN | SHADOWS, VIRTUAL_BRANCHES},
+    {"conditional_not_taken", "conditional branches that were not taken", branches,
+     NOT_TAKEN, VIRTUAL_BRANCHES},
+    {"jumps", "direct jumps", branches, JUMPS, VIRTUAL_BRANCHES},
+    {"jumps_executed", "direct jumps, " EXECUTED, branches, JUMPS | SHADOWS,
+     VIRTUAL_BRANCHES},
+    {"indirect_jumps", "jumps through a register", branches, INDIRECT, VIRTUAL_BRANCHES},
+    {"indirect_calls", "calls through a register", branches, INDIRECT_CALLS,
+     VIRTUAL_BRANCHES},
+    {"indirect_branches", "jumps and calls through a register", branches,
+     INDIRECT | INDIRECT_CALLS, VIRTUAL_BRANCHES},
+    {"indirect_and_returns", "jumps and calls through a register, and returns", branches,
+     INDIRECT | INDIRECT_CALLS | RETURNS, VIRTUAL_BRANCHES},
+    {"calls", "calls", branches, CALLS, VIRTUAL_BRANCHES},
+    {"direct_calls", "calls of a place that the instruction names", direct_calls, 0,
+     VIRTUAL_BRANCHES},
+    {"returns", "returns", branches, RETURNS, VIRTUAL_BRANCHES},
+    {"far_branches", "branches to another segment; this machine has none", never, 0,
+     VIRTUAL_BRANCHES},
+    {"branch_mispredictions", "the same as branch_misses", mispredicted, WRONG_ALL,
+     VIRTUAL_BRANCHES},
+    {"conditional_misses", "conditional branches that were predicted wrong", mispredicted,
+     WRONG_CONDITIONAL, VIRTUAL_BRANCHES},
+    {"indirect_misses", "jumps and calls through a register that were predicted wrong",
+     mispredicted, WRONG_INDIRECT, VIRTUAL_BRANCHES},
+    {"return_misses", "returns that were predicted wrong", mispredicted, WRONG_RETURNS,
+     VIRTUAL_BRANCHES},
+    {"instructions_executed", "instructions, " EXECUTED, instructions_executed, 0,
+     VIRTUAL_BRANCHES},
+    {"operations", "instructions, and two more for each store", operations, 0, 0},
+    {"waiting_cycles", "virtual cycles in which no instruction ended", waiting, 0, 0},
+#define CACHE_EVENTS(name, text, level)                                                    \
+    {name "_load_hits", "loads that found their line in the " text, requests,              \
+     HIT | OF_LOADS | (level), 0},                                                         \
+        {name "_store_hits", "stores that found their line in the " text, requests,        \
+         HIT | OF_STORES | (level), 0},                                                    \
+        {name "_hits", "loads and stores that found their line in the " text, requests,    \
+         HIT | DATA | (level), 0},                                                         \
+        {name "_load_misses", "loads that missed the " text, requests,                     \
+         MISSED | OF_LOADS | (level), 0},                                                  \
+        {name "_store_misses", "stores that missed the " text, requests,                   \
+         MISSED | OF_STORES | (level), 0},                                                 \
+        {name "_prefetches", "lines that a prefetcher brought into the " text, requests,   \
+         FETCHED | (level), 0},                                                            \
+        {name "_fills", "lines that came into the " text ", prefetches included",          \
+         requests, MISSED | DATA | FETCHED | (level), 0},                                  \
+    {                                                                                      \
+        name "_evictions", "lines that were thrown out of the " text, evictions, level, 0  \
+    }
+    CACHE_EVENTS("l1d", "L1 data cache", 1),
+    CACHE_EVENTS("l2", "L2 cache", 2),
+    CACHE_EVENTS("l3", "L3 cache", 3),
+    {"dtlb_load_misses", "loads that missed the first data TLB", translations,
+     MISSED | OF_LOADS | 1, 0},
+    {"dtlb_store_misses", "stores that missed the first data TLB", translations,
+     MISSED | OF_STORES | 1, 0},
+    {"dtlb_hits", "loads and stores that the first data TLB translated", translations,
+     HIT | DATA | 1, 0},
+    {"stlb_hits", "loads and stores that the second TLB translated", translations,
+     HIT | DATA | 2, 0},
+    {"stlb_load_hits", "loads that the second TLB translated", translations,
+     HIT | OF_LOADS | 2, 0},
+    {"stlb_load_misses", "loads that missed the second TLB", translations,
+     MISSED | OF_LOADS | 2, 0},
+    {"stlb_store_misses", "stores that missed the second TLB", translations,
+     MISSED | OF_STORES | 2, 0},
+    {"test_noise", "random numbers below 1000, to test strata inspect", random_count, 1000,
+     0},
+    {"test_wild", "random numbers below 1000000, to test strata inspect", random_count,
+     1000000, 0},
+    {"test_ticks", "ticks at random times, to test strata inspect", random_ticks, 2, 0},
 };
 
 enum { EVENTS = sizeof events / sizeof events[0] };

@@ -15,12 +15,21 @@
 #include <stdint.h>
 #include <strata/machine.h>
 
+struct virtual_branches {
+    uint64_t conditional, taken, jumps, indirect, calls, returns;
+};
+
 /* What a simulated run left, summed over its processes. */
 struct virtual_counts {
     const struct strata_machine *machine;
     bool fetches, branches; /* whether these were simulated */
     uint64_t instructions, cycles;
-    uint64_t conditional, taken, jumps, indirect, calls, returns, mispredicted;
+    struct virtual_branches retired, shadow; /* shadow: executed and thrown away */
+    uint64_t indirect_calls;                 /* of the calls */
+    uint64_t mispredicted, mispredicted_indirect, mispredicted_returns;
+    uint64_t shadow_instructions;
+    /* Of stores, in each level. */
+    uint64_t store_misses[STRATA_MAX_CACHES], store_tlb_misses[STRATA_MAX_TLBS];
     struct sim_counts sim;
 };
 

@@ -47,7 +47,25 @@ enum raw_event {
     RAW_CALLS,
     RAW_RETURNS,
     RAW_MISPREDICTED, /* of all kinds */
+    /* Of these, those through a register, and returns; the others were conditional. */
+    RAW_MISPREDICTED_INDIRECT,
+    RAW_MISPREDICTED_RETURNS,
+    RAW_INDIRECT_CALLS, /* of the calls */
+    /* Executed behind a wrong guess and thrown away; not among those above. In the order of
+     * the kinds from RAW_CONDITIONAL on, so that a kind and its shadow are as far apart. */
+    RAW_SHADOW_CONDITIONAL,
+    RAW_SHADOW_TAKEN,
+    RAW_SHADOW_JUMPS,
+    RAW_SHADOW_INDIRECT,
+    RAW_SHADOW_CALLS,
+    RAW_SHADOW_RETURNS,
+    RAW_SHADOW_INSTRUCTIONS,
     RAW_EVENTS
+};
+
+/* What the simulator does not tell of stores: those that missed in each level. */
+struct raw_stores {
+    uint64_t misses[STRATA_MAX_CACHES], tlb_misses[STRATA_MAX_TLBS];
 };
 
 struct raw_header {
@@ -78,7 +96,17 @@ struct raw_header {
     uint64_t sampler_accesses, sampler_misses,
         sampler_cycles; /* what sampling itself did */
     uint64_t events[RAW_EVENTS];
+    struct raw_stores stores;
     struct sim_counts counts; /* of the whole machine, the sampler's accesses included */
+};
+
+/* What the request VPMU_REQUEST_TOTALS answers with: all of it is 64-bit counts. */
+struct raw_totals {
+    uint64_t events[RAW_EVENTS];
+    uint64_t samples;
+    uint64_t cycles;
+    struct raw_stores stores;
+    struct sim_counts counts;
 };
 
 enum raw_type { RAW_STRING = 1, RAW_SITE, RAW_BUCKET, RAW_CELL };

@@ -213,6 +213,8 @@ static int check_counts(const struct reading *reading, const struct raw_header *
     if (!possible(&header->cycles, 1) || !possible(&header->samples, 1) ||
         !possible(&header->sampler_accesses, 1) || !possible(&header->sampler_misses, 1) ||
         !possible(&header->sampler_cycles, 1) || !possible(header->events, RAW_EVENTS) ||
+        !possible((const uint64_t *)&header->stores,
+                  sizeof header->stores / sizeof(uint64_t)) ||
         !possible(counts, sizeof header->counts / sizeof *counts))
         return bad_header(reading, "its header has an impossible count");
     if (header->used && (header->used < header->size || header->used % 8))

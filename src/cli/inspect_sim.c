@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * strata inspect on a simulated machine: the kernels, as they were compiled, run under
+ * Valgrind, and each event of the virtual PMU is computed from what a run did.
+ *
+ * To test the analysis, counts can be made dirty: by a relative spread, and by what a
+ * background counts that grows with time. */
+#include "cli/inspecting.h"
+#include "cli/virtual_raw.h"
+#include "collect/collect.h"
+#include "collect/places.h"
+#include "core/fail.h"
+#include "core/file.h"
+#include "core/rng.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MOST = 16 << 20 };
+
+static int name_events(struct inspection *inspection, struct strata_error *error)
+{
+    const char *name, *about;
+    unsigned needs;
+    if (inspection->nevents)
+        return STRATA_OK;
+    for (size_t i = 0; (name = virtual_event(i, &about, &needs)); i++)
+        if (inspection_add(inspection, name) != 0)
+            return fail(error, STRATA_FAILED, "out of memory");
+    return STRATA_OK;
+}
+
+static uint64_t power_of_two(uint64_t least, uint64_t value)
+{
+    while (least < value)
+        least *= 2;
+    return least;
+}
+
+/* How far walks go: twice the last cache, four times the last TLB. That is all that is
+ * taken from the file; what events count is found from the counts. */
+static struct plan_options bounds(const struct strata_machine *machine, unsigned sets,
+                                  uint64_t seed)
+{
+    struct plan_options o = {.sets = sets, .page = machine->page, .unit = 16, .seed = seed};
+    uint64_t largest = 0, entries = 0;
+    for (uint32_t i = 0; i < machine->ncaches; i++) {
+        const struct strata_cache *cache = &machine->caches[i];
+        if (cache->kind == STRATA_INSTRUCTION)
+            continue;
+        largest = cache->size > largest ? cache->size : largest;
+        o.unit = cache->line > o.unit ? cache->line : o.unit;
+    }
+    for (uint32_t i = 0; i < machine->ntlbs; i++)
+        if (machine->tlbs[i].kind != STRATA_INSTRUCTION &&
+            machine->tlbs[i].page == machine->page && machine->tlbs[i].entries > entries)
+            entries = machine->tlbs[i].entries;
+    o.bytes = power_of_two(1 << 17, 2 * largest);
+    o.pages = power_of_two(64, 4 * entries);
+    return o;
+}
+
+/* Writes what the kernels are to do to a file in the folder of the run. */
+static int write_plan(const struct inspection *inspection, const char *path,
+                      struct strata_error *error)
+{
+    return write_file(path, (const char *)&inspection->plan.options,
+                      sizeof inspection->plan.options, error);
+}
+
+/* A number with mean 0 and deviation 1, near enough: a sum of twelve even ones. */
+static double spread(struct rng *rng)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++)
+        sum += rng_unit(rng);
+    return sum;
+}
+
+static double make_dirty(const struct inspection *inspection, struct rng *rng, double count,
+                         double time)
+{
+    count *= 1 + inspection->noise * spread(rng);
+    count += inspection->drift * (1 + time) * (0.9 + 0.2 * rng_unit(rng));
+    return fmax(0, round(count));
+}
+
+static int take_counts(struct inspection *inspection, const struct strata_machine *machine,
+                       const struct raw_totals *totals, struct strata_error *error)
+{
+    struct rng rng = {inspection->seed};
+    bool dirty = inspection->noise > 0 || inspection->drift > 0;
+    for (size_t run = 0; run < inspection->plan.n; run++) {
+        struct virtual_counts counts = {.machine = machine, .branches = true};
+        virtual_add_raw(&counts, &totals[run]);
+        for (size_t i = 0; i < inspection->nevents; i++) {
+            double *to = &inspection->counts[run * inspection->nevents + i];
+            char why[PMU_WHY];
+            uint64_t count;
+            if (virtual_count(&counts, inspection->names[i], &count, why))
+                *to = dirty ? make_dirty(inspection, &rng, (double)count, (double)run / 100)
+                            : (double)count;
+            else if (!run && inspection_refuse(inspection, i, why) != 0)
+                return fail(error, STRATA_FAILED, "out of memory");
+        }
+    }
+    return STRATA_OK;
+}
+
+static int read_counts(struct inspection *inspection, const struct collected *collected,
+                       const char *path, const struct strata_machine *machine,
+                       struct strata_error *error)
+{
+    char *text;
+    size_t size, head = sizeof inspection->plan.options;
+    int status = read_file(path, FILE_MOST, &text, &size, error);
+    if (status)
+        return status;
+    const struct raw_totals *totals = (const void *)(text + head);
+    if (collected->end.end != RAW_EXITED || collected->end.status != 0 ||
+        size != head + inspection->plan.n * sizeof *totals) {
+        char log[200];
+        run_folder_log(&collected->folder, log, sizeof log);
+        status = fail(error, STRATA_FAILED, "the kernels did not come to their end%s%s",
+                      *log ? "; valgrind says: " : "", log);
+    } else {
+        status = take_counts(inspection, machine, totals, error);
+    }
+    free(text);
+    return status;
+}
+
+static int run_kernels(struct inspection *inspection, struct collect_options *options,
+                       struct strata_error *error)
+{
+    struct collected collected;
+    char path[PATH_MAX + 16], strata[PATH_MAX];
+    int status = place_of_strata(strata, error);
+    if (!status)
+        status = collect_prepare(options, &collected, error);
+    if (status)
+        return status;
+    snprintf(path, sizeof path, "%s/kernels", collected.folder.path);
+    char command[] = "kernels";
+    char *argv[] = {strata, command, path, NULL};
+    options->argv = argv;
+    status = write_plan(inspection, path, error);
+    if (!status)
+        status = collect_run(options, &collected, error);
+    if (!status)
+        status = read_counts(inspection, &collected, path, &options->config.machine, error);
+    run_folder_remove(&collected.folder);
+    collect_release(&collected);
+    return status;
+}
+
+int inspect_sim(struct inspection *inspection, unsigned sets, struct strata_error *error)
+{
+    char path[PATH_MAX];
+    struct collect_options options;
+    collect_defaults(&options);
+    options.config.branches = 1;
+    options.config.paused = 1; /* only the totals matter, and not whose they are */
+    int status = name_events(inspection, error);
+    if (!status)
+        status = place_of_machine(inspection->machine, path, error);
+    if (!status)
+        status = strata_machine_read(path, &options.config.machine, error);
+    if (status)
+        return status;
+    const struct strata_machine *machine = &options.config.machine;
+    const struct plan_options o = bounds(machine, sets & ~PLAN_SYSTEM, inspection->seed);
+    const char *slash = strrchr(path, '/');
+    snprintf(inspection->processor, sizeof inspection->processor, "%s", machine->name);
+    snprintf(inspection->note, sizeof inspection->note, "simulating %.200s under valgrind",
+             inspection->machine || !slash ? path : slash + 1);
+    if (plan_make(&o, &inspection->matrices, &inspection->plan) != 0 ||
+        inspection_room(inspection) != 0)
+        return fail(error, STRATA_FAILED, "out of memory");
+    return run_kernels(inspection, &options, error);
+}

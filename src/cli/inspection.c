@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What `strata inspect` has measured; inspecting.h has the contract. */
+#include "cli/inspecting.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int inspection_add(struct inspection *inspection, const char *name)
+{
+    size_t n = inspection->nevents;
+    char **names = realloc(inspection->names, (n + 1) * sizeof *names);
+    if (names)
+        inspection->names = names;
+    char **why = realloc(inspection->why, (n + 1) * sizeof *why);
+    if (why)
+        inspection->why = why;
+    if (!names || !why)
+        return -1;
+    names[n] = strdup(name);
+    why[n] = strdup("");
+    inspection->nevents++;
+    return names[n] && why[n] ? 0 : -1;
+}
+
+int inspection_refuse(struct inspection *inspection, size_t event, const char *why)
+{
+    char *copy = strdup(*why ? why : "not counted");
+    if (!copy)
+        return -1;
+    free(inspection->why[event]);
+    inspection->why[event] = copy;
+    return 0;
+}
+
+int inspection_room(struct inspection *inspection)
+{
+    size_t n = inspection->plan.n * inspection->nevents;
+    free(inspection->counts);
+    inspection->counts = malloc((n ? n : 1) * sizeof *inspection->counts);
+    for (size_t i = 0; inspection->counts && i < n; i++)
+        inspection->counts[i] = NAN;
+    return inspection->counts ? 0 : -1;
+}
+
+void inspection_release(struct inspection *inspection)
+{
+    for (size_t i = 0; i < inspection->nevents; i++) {
+        free(inspection->names[i]);
+        free(inspection->why[i]);
+    }
+    free(inspection->names);
+    free(inspection->why);
+    free(inspection->counts);
+    plan_release(&inspection->plan);
+    pmu_model_release(&inspection->model);
+    *inspection = (struct inspection){.nevents = 0};
+}

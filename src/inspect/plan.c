@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Making the list of runs; plan.h has the contract. */
+#include "inspect/plan.h"
+
+#include "core/rng.h"
+#include "inspect/kernels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    REPEATS = 3,      /* of each number of turns: a disturbed one is outvoted */
+    LENGTHS = 6,      /* different numbers of turns */
+    TURNS = 1000,     /* the least of them; the others are multiples */
+    WORK_TURNS = 8,   /* the same for BARE instructions */
+    SYSTEM_TURNS = 8, /* the same for kernels that ask the operating system for work */
+    VISITS = 1 << 16, /* of a walk that are counted: what else is counted is little to it */
+    BLOCK = 16,       /* pages: few enough for any TLB */
+    CHANCE_TURNS = 20000,
+    CHANCE_MOST = 64,
+    LEAST_BYTES = 4096,
+    LEAST_PAGES = 8
+};
+
+static int add(struct plan *plan, struct run run)
+{
+    if (plan->n == plan->capacity) {
+        size_t capacity = plan->capacity ? 2 * plan->capacity : 256;
+        struct run *runs = realloc(plan->runs, capacity * sizeof *runs);
+        if (!runs)
+            return -1;
+        plan->runs = runs;
+        plan->capacity = capacity;
+    }
+    plan->runs[plan->n++] = run;
+    return 0;
+}
+
+/* Loops of several lengths, in an order by chance: a counter that drifts must not look like
+ * one that grows with the turns. */
+static int add_loops(struct plan *plan, enum run_kind kind, uint32_t kernel, uint64_t turns)
+{
+    uint64_t order[LENGTHS * REPEATS];
+    struct rng rng = {plan->options.seed + 97 * kernel + 1009 * kind};
+    for (uint64_t i = 0; i < LENGTHS * REPEATS; i++)
+        order[i] = i % LENGTHS + 1;
+    for (uint64_t i = LENGTHS * REPEATS; i > 1; i--) {
+        uint64_t j = rng_below(&rng, i), other = order[j];
+        order[j] = order[i - 1];
+        order[i - 1] = other;
+    }
+    for (uint64_t i = 0; i < LENGTHS * REPEATS; i++)
+        if (add(plan,
+                (struct run){.kind = kind, .kernel = kernel, .x = order[i] * turns}) != 0)
+            return -1;
+    return 0;
+}
+
+static int add_matrix(struct plan *plan, enum run_kind kind, const struct matrix *matrix,
+                      uint64_t turns)
+{
+    for (uint32_t k = 0; k < matrix->nkernels; k++)
+        if (add_loops(plan, kind, k, turns) != 0)
+            return -1;
+    return 0;
+}
+
+static int add_studies(struct plan *plan)
+{
+    for (uint32_t code = 0; code < 3; code++)
+        if (add_loops(plan, RUN_CODE, code, TURNS) != 0)
+            return -1;
+    for (uint64_t k = 2; k <= CHANCE_MOST; k += k < 16 ? 1 : 4)
+        if (add(plan, (struct run){.kind = RUN_CHANCE,
+                                   .kernel = (uint32_t)k,
+                                   .x = CHANCE_TURNS}) != 0)
+            return -1;
+    return 0;
+}
+
+/* Units of several lines leave out what is fetched ahead; blocks of more pages are more
+ * than a prefetcher can follow. Sizes are powers of two, up to beyond a second cache. */
+static int add_sweeps(struct plan *plan)
+{
+    const struct plan_options *o = &plan->options;
+    static const uint32_t units[] = {1, 2, 4}, blocks[] = {4, 16, 64, 256};
+    for (uint64_t x = LEAST_BYTES; x <= o->bytes / 8; x *= 2)
+        for (size_t i = 0; i < 7; i++) {
+            bool unit = i < 3;
+            struct run run = {.kind = unit ? RUN_UNITS : RUN_BLOCKS,
+                              .kernel = unit ? units[i] : blocks[i - 3],
+                              .x = x,
+                              .unit = o->unit,
+                              .block = BLOCK,
+                              .visits = VISITS};
+            if (unit)
+                run.unit *= run.kernel;
+            else
+                run.block = run.kernel;
+            if (add(plan, run) != 0)
+                return -1;
+        }
+    return 0;
+}
+
+/* A walk of one kind through sizes that are powers of two and half-way between. */
+static int add_walks(struct plan *plan, enum run_kind kind, uint64_t least, uint64_t most,
+                     uint64_t unit, uint64_t block)
+{
+    for (uint64_t x = least; x <= most; x = x & (x - 1) ? x / 3 * 4 : x / 2 * 3)
+        if (add(plan, (struct run){.kind = kind,
+                                   .x = x,
+                                   .unit = unit,
+                                   .block = block,
+                                   .visits = VISITS}) != 0)
+            return -1;
+    return 0;
+}
+
+/* Once and three times: what the others add is free of how it began. */
+static int add_ways_back(struct plan *plan)
+{
+    const struct plan_options *o = &plan->options;
+    for (uint32_t laps = 1; laps <= BACK_LAPS; laps += BACK_LAPS - 1) {
+        const struct run back = {.kind = RUN_BACK,
+                                 .kernel = laps,
+                                 .x = 2 * o->bytes,
+                                 .unit = o->unit,
+                                 .block = BLOCK,
+                                 .visits = 2 * o->bytes / o->unit};
+        const struct run pages = {.kind = RUN_PAGES_BACK,
+                                  .kernel = laps,
+                                  .x = o->pages,
+                                  .unit = o->unit,
+                                  .visits = o->pages};
+        if (add(plan, back) != 0 || add(plan, pages) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Blocks of a page around the size of a first cache, skipping some in each lap. */
+static int add_cascade(struct plan *plan)
+{
+    const struct plan_options *o = &plan->options;
+    enum { LEAST = 4, MOST = 24, LAPS = 8 };
+    for (uint32_t offset = 0; offset <= 4; offset = offset ? 2 * offset : 1)
+        for (uint64_t blocks = LEAST; blocks <= MOST; blocks++)
+            if (add(plan, (struct run){.kind = RUN_CASCADE,
+                                       .kernel = offset,
+                                       .x = blocks * o->page,
+                                       .unit = o->unit,
+                                       .visits = LAPS * blocks * o->page / o->unit}) != 0)
+                return -1;
+    return 0;
+}
+
+static int add_caches(struct plan *plan)
+{
+    const struct plan_options *o = &plan->options;
+    static const enum run_kind kinds[] = {RUN_READ, RUN_WRITE, RUN_ASCEND, RUN_PAIRS};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (add_walks(plan, kinds[i], LEAST_BYTES, o->bytes, o->unit, BLOCK) != 0)
+            return -1;
+    if (add_walks(plan, RUN_PAGES, LEAST_PAGES, o->pages, o->unit, 0) != 0 ||
+        add_walks(plan, RUN_PAGES_WRITE, LEAST_PAGES, o->pages, o->unit, 0) != 0)
+        return -1;
+    if (o->sets & PLAN_STUDIES && (add_sweeps(plan) != 0 || add_cascade(plan) != 0))
+        return -1;
+    return add_ways_back(plan);
+}
+
+static int add_sets(struct plan *plan, const struct matrices *matrices)
+{
+    unsigned sets = plan->options.sets;
+    if (sets & PLAN_BRANCH && add_matrix(plan, RUN_BRANCH, &matrices->branches, TURNS) != 0)
+        return -1;
+    if (sets & (PLAN_BRANCH | PLAN_CACHE) &&
+        (add_matrix(plan, RUN_WORK, &matrices->work, WORK_TURNS * BARE) != 0 ||
+         (halt_bare(0) && add_loops(plan, RUN_HALT, 0, 1) != 0)))
+        return -1;
+    if (sets & PLAN_STUDIES && add_studies(plan) != 0)
+        return -1;
+    if (sets & PLAN_SYSTEM &&
+        add_matrix(plan, RUN_SYSTEM, &matrices->system, SYSTEM_TURNS) != 0)
+        return -1;
+    return sets & PLAN_CACHE ? add_caches(plan) : 0;
+}
+
+int plan_make(const struct plan_options *options, const struct matrices *matrices,
+              struct plan *plan)
+{
+    *plan = (struct plan){.options = *options};
+    if (add_sets(plan, matrices) == 0)
+        return 0;
+    plan_release(plan);
+    return -1;
+}
+
+void plan_release(struct plan *plan)
+{
+    free(plan->runs);
+    *plan = (struct plan){.n = 0};
+}
+
+static uint64_t run_bytes(const struct plan *plan, const struct run *run)
+{
+    if (run->kind == RUN_WORK)
+        return plan->options.bytes; /* one of them is a chase */
+    if (run->kind < RUN_READ)
+        return 0;
+    bool pages = run->kind >= RUN_PAGES && run->kind <= RUN_PAGES_BACK;
+    return pages ? run->x * plan->options.page : run->x;
+}
+
+uint64_t plan_bytes(const struct plan *plan)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < plan->n; i++)
+        if (run_bytes(plan, &plan->runs[i]) > most)
+            most = run_bytes(plan, &plan->runs[i]);
+    return most;
+}
+
+double plan_seconds(const struct plan *plan)
+{
+    double seconds = 0;
+    for (size_t i = 0; i < plan->n; i++) {
+        const struct run *run = &plan->runs[i];
+        double far = (double)run_bytes(plan, run) > 1e6 ? 1e-7 : 1e-8;
+        if (run->visits)
+            seconds += (double)run->visits * far;
+        else if (run->kind == RUN_SYSTEM)
+            seconds += (double)run->x * 2e-5;
+        else
+            seconds += (double)run->x * (run->kind == RUN_WORK ? 3e-10 : 3e-8);
+    }
+    return seconds;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Chains through a buffer, for the walks of a plan (Danalis et al. 2019, section 4). */
+#ifndef INSPECT_WALKS_H
+#define INSPECT_WALKS_H
+
+#include "core/rng.h"
+#include "inspect/kernels.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct ground_plan {
+    char *buffer;
+    uint64_t page, unit;
+};
+
+/* All of these link a ring and return its first link; NULL: out of memory. */
+
+/* One link in each unit of `bytes`: `block` pages at a time, by chance within these. */
+struct link *chain_random(const struct ground_plan *ground, uint64_t bytes, uint64_t block,
+                          struct rng *rng);
+
+/* The same, but each unit with an even number is followed by its neighbour. */
+struct link *chain_pairs(const struct ground_plan *ground, uint64_t bytes, uint64_t block,
+                         struct rng *rng);
+
+/* The same, but so that no two visits of a page in a row are neighbours or equally far
+ * apart, either way: there is nothing in it to prefetch. */
+struct link *chain_quiet(const struct ground_plan *ground, uint64_t bytes, uint64_t block,
+                         struct rng *rng);
+
+/* One link in each page, at a unit that differs from page to page. */
+struct link *chain_pages(const struct ground_plan *ground, uint64_t pages, struct rng *rng);
+
+/* A ring of its own for each page of `bytes`; each begins at the page's first unit. */
+struct link *chain_blocks(const struct ground_plan *ground, uint64_t bytes,
+                          struct rng *rng);
+
+#endif
