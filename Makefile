@@ -91,6 +91,16 @@ $(BUILD)/src/inspect/kernels.checked: $(BUILD)/src/inspect/kernels.o \
 	$(Q)scripts/kernel-branches $< metrics/branches.matrix
 	@touch $@
 
+# The program that runs them as another compiler makes them: build/kernels/clang-O3, say.
+$(BUILD)/kernels/%: src/inspect/kernels.c src/inspect/kernels.h metrics/branches.matrix \
+                    $(BUILD)/src/cli/main.o $(BUILD)/libcli.a $(BUILD)/libstrata.a
+	@mkdir -p $(@D)
+	$(SAY) "CC    $< ($*)"
+	$(Q)$(subst -O, -O,$*) $(STRATA_CPPFLAGS) -std=c17 -fPIC -c $< -o $@.o
+	$(Q)scripts/kernel-branches $@.o metrics/branches.matrix
+	$(Q)$(LINK) $(BUILD)/src/cli/main.o $@.o $(BUILD)/libcli.a $(BUILD)/libstrata.a -o $@ \
+	    $(LIBS)
+
 # Archives are made anew, so that a file that was removed does not linger.
 $(BUILD)/libstrata.a: $(lib_obj) | $(BUILD)/src/inspect/kernels.checked
 	@rm -f $@

@@ -271,6 +271,8 @@ static int answer(const struct request *request, const struct inspection *in,
                                        in->counts};
     if (findings_make(&table, &findings) != 0)
         return fail(error, STRATA_FAILED, "out of memory");
+    if (in->asked)
+        findings.n = in->asked;
     const struct inspect_report report = {.table = &table,
                                           .findings = &findings,
                                           .source = request->simulate ? "sim" : "perf",

@@ -173,6 +173,18 @@ static int make_groups(struct session *session, struct strata_error *error)
     return status;
 }
 
+/* Counted besides, where walks are run and the processor has a table. */
+static int add_references(struct inspection *in, unsigned sets, bool hardware,
+                          struct strata_error *error)
+{
+    static const char *const names[] = {"l1d_misses", "l2_misses", "l3_misses",
+                                        "dtlb_misses", "dtlb_walks"};
+    if (sets & PLAN_CACHE && hardware &&
+        inspection_refer(in, names, sizeof names / sizeof *names) != 0)
+        return fail(error, STRATA_FAILED, "out of memory");
+    return STRATA_OK;
+}
+
 static int choose_events(struct session *session, unsigned sets, bool hardware,
                          struct strata_error *error)
 {
@@ -200,6 +212,14 @@ static int choose_events(struct session *session, unsigned sets, bool hardware,
 static int rename_events(struct session *session, struct strata_error *error)
 {
     struct inspection *in = session->inspection;
+    size_t asked = 0;
+    for (size_t i = 0; in->asked && i < session->list.nwants; i++)
+        for (size_t j = 0; j < in->asked; j++)
+            if (strcmp(session->list.wants[i].name, in->names[j]) == 0) {
+                asked = i + 1;
+                break;
+            }
+    in->asked = asked;
     for (size_t i = 0; i < in->nevents; i++) {
         free(in->names[i]);
         free(in->why[i]);
@@ -314,7 +334,9 @@ int inspect_perf(struct inspection *in, unsigned sets, bool only_plan,
     if (!hardware && !in->nevents)
         sets = PLAN_SYSTEM;
     const struct plan_options options = bounds(sets, in->seed);
-    int status = choose_events(&session, sets, hardware, error);
+    int status = add_references(in, sets, hardware, error);
+    if (!status)
+        status = choose_events(&session, sets, hardware, error);
     if (!status)
         status = rename_events(&session, error);
     if (!status)

@@ -62,6 +62,20 @@ static struct plan_options bounds(const struct strata_machine *machine, unsigned
     return o;
 }
 
+/* They come from the same runs, and take no more time. */
+static int add_references(struct inspection *inspection, unsigned sets,
+                          struct strata_error *error)
+{
+    const char *names[256], *about;
+    unsigned needs;
+    size_t n = 0;
+    while (n < 256 && (names[n] = virtual_event(n, &about, &needs)))
+        n++;
+    if (sets & PLAN_CACHE && inspection_refer(inspection, names, n) != 0)
+        return fail(error, STRATA_FAILED, "out of memory");
+    return STRATA_OK;
+}
+
 /* Writes what the kernels are to do to a file in the folder of the run. */
 static int write_plan(const struct inspection *inspection, const char *path,
                       struct strata_error *error)
@@ -132,12 +146,25 @@ static int read_counts(struct inspection *inspection, const struct collected *co
     return status;
 }
 
+/* The program that has the kernels: strata itself, or one that was compiled otherwise. */
+static int place_of_kernels(char path[PATH_MAX], struct strata_error *error)
+{
+    const char *other = getenv("STRATA_KERNELS");
+    if (!other || !*other)
+        return place_of_strata(path, error);
+    struct program program;
+    int status = program_find(other, &program, error);
+    if (!status)
+        memcpy(path, program.path, sizeof program.path);
+    return status;
+}
+
 static int run_kernels(struct inspection *inspection, struct collect_options *options,
                        struct strata_error *error)
 {
     struct collected collected;
     char path[PATH_MAX + 16], strata[PATH_MAX];
-    int status = place_of_strata(strata, error);
+    int status = place_of_kernels(strata, error);
     if (!status)
         status = collect_prepare(options, &collected, error);
     if (status)
@@ -163,7 +190,9 @@ int inspect_sim(struct inspection *inspection, unsigned sets, struct strata_erro
     collect_defaults(&options);
     options.config.branches = 1;
     options.config.paused = 1; /* only the totals matter, and not whose they are */
-    int status = name_events(inspection, error);
+    int status = add_references(inspection, sets, error);
+    if (!status)
+        status = name_events(inspection, error);
     if (!status)
         status = place_of_machine(inspection->machine, path, error);
     if (!status)

@@ -21,6 +21,7 @@ struct inspection {
     char **names; /* of the events; owned, as all below */
     char **why;   /* of those that cannot be counted; "" for the others */
     size_t nevents;
+    size_t asked; /* of them, the first: those to answer about; 0: all */
     struct plan plan;
     double *counts;      /* as struct counts_table has them */
     const char *machine; /* --machine, or NULL */
@@ -33,6 +34,9 @@ struct inspection {
 
 /* Adds an event. -1: out of memory. */
 int inspection_add(struct inspection *inspection, const char *name);
+/* Adds what shows the levels of caches and TLBs, if it is not there: an event alone cannot
+ * tell that its level is not the first. Sets `asked`. */
+int inspection_refer(struct inspection *inspection, const char *const *names, size_t n);
 /* Says why an event cannot be counted. */
 int inspection_refuse(struct inspection *inspection, size_t event, const char *why);
 /* Makes room for the counts of the plan; all are not known. */

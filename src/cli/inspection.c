@@ -24,6 +24,21 @@ int inspection_add(struct inspection *inspection, const char *name)
     return names[n] && why[n] ? 0 : -1;
 }
 
+int inspection_refer(struct inspection *inspection, const char *const *names, size_t n)
+{
+    if (!inspection->nevents)
+        return 0;
+    inspection->asked = inspection->nevents;
+    for (size_t i = 0; i < n; i++) {
+        bool there = false;
+        for (size_t j = 0; j < inspection->nevents; j++)
+            there |= strcmp(inspection->names[j], names[i]) == 0;
+        if (!there && inspection_add(inspection, names[i]) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 int inspection_refuse(struct inspection *inspection, size_t event, const char *why)
 {
     char *copy = strdup(*why ? why : "not counted");

@@ -339,17 +339,9 @@ void kernel_prepare(struct kernel_state *state)
     state->leaf = kernel_leaf;
 }
 
-/* Walks. The address of a link comes from the link before, so that no two are read at
- * once. */
-
-struct link *walk_on(struct link *at, uint64_t n)
-{
-    while (n-- > 0)
-        at = at->next;
-    /* What nobody uses is not read. */
-    __asm__ volatile("" : "+r"(at) : : "memory");
-    return at;
-}
+/* Walks, and loops of known instructions. They are machine code, so that they access
+ * nothing but what they walk through, however strata was compiled. The address of a link
+ * comes from the link before, so that no two are read at once. */
 
 #if defined(__x86_64__)
 #define CHASE         "1: movq (%0), %0; subq $1, %1; jnz 1b"
@@ -359,6 +351,15 @@ struct link *walk_on(struct link *at, uint64_t n)
 #define LOAD          LOOP_OF("movq (%2, %1), %1")
 #define GUESS                                                                              \
     "1: imulq %2, %1; addq %3, %1; testq %1, %1; jns 2f; nop; 2: subq $1, %0; jnz 1b"
+/* %0 place, %1 block, %2 scratch, %3 visits, %4 unit, %5 last place, %6 bytes of a block,
+ * %7 end, %8 first block */
+#define WRITING                                                                            \
+    "1: movq %4, %2; imulq %0, %2; movq %3, (%1, %2);"                                     \
+    "imulq $0x2c9277b5, %0, %0; addq $0x2c564b05, %0; andq %5, %0;"                        \
+    "leaq (%1, %6), %2; testq %0, %0; cmoveq %2, %1; cmpq %7, %1; cmoveq %8, %1;"          \
+    "subq $1, %3; jnz 1b"
+#define ASCENDING                                                                          \
+    "1: addq (%0), %1; addq %3, %0; cmpq %4, %0; cmovaeq %5, %0; subq $1, %2; jnz 1b"
 #define STREWN                                                                             \
     "1: movq %1, (%0); movq %1, 4160(%0); movq %1, 8320(%0); movq %1, 12480(%0);"          \
     "movq %1, 16640(%0); movq %1, 20800(%0); movq %1, 24960(%0); movq %1, 29120(%0);"      \
@@ -376,6 +377,14 @@ struct link *walk_on(struct link *at, uint64_t n)
 #define GUESS                                                                              \
     "1: mul %1, %1, %2; add %1, %1, %3; cmp %1, #0; b.pl 2f; nop; 2: subs %0, %0, #1;"     \
     "b.ne 1b"
+#define WRITING                                                                            \
+    "1: mul %2, %0, %4; str %3, [%1, %2];"                                                 \
+    "mul %0, %0, %9; add %0, %0, %10; and %0, %0, %5;"                                     \
+    "add %2, %1, %6; cmp %0, #0; csel %1, %2, %1, eq; cmp %1, %7; csel %1, %8, %1, eq;"    \
+    "subs %3, %3, #1; b.ne 1b"
+#define ASCENDING                                                                          \
+    "1: ldr x9, [%0]; add %1, %1, x9; add %0, %0, %3; cmp %0, %4; csel %0, %5, %0, hs;"    \
+    "subs %2, %2, #1; b.ne 1b"
 #define STREWN                                                                             \
     "1: str %1, [%0]; str %1, [%0, #4160]; str %1, [%0, #8320]; str %1, [%0, #12480];"     \
     "str %1, [%0, #16640]; str %1, [%0, #20800]; str %1, [%0, #24960];"                    \
@@ -387,12 +396,16 @@ struct link *walk_on(struct link *at, uint64_t n)
     "subs %2, %2, #1; b.ne 3b"
 #endif
 
+struct link *walk_on(struct link *at, uint64_t n)
+{
+    if (n)
+        __asm__ volatile(CHASE : "+r"(at), "+r"(n) : : "memory", "cc");
+    return at;
+}
+
 struct link *walk_bare(struct link *at, uint64_t n)
 {
-    uint64_t links = n / 3;
-    if (links)
-        __asm__ volatile(CHASE : "+r"(at), "+r"(links) : : "memory", "cc");
-    return at;
+    return walk_on(at, n / 3);
 }
 
 void walk_both_ways(struct link *first, struct link *last, uint64_t n, uint64_t laps)
@@ -461,37 +474,38 @@ bool halt_bare(uint64_t n)
 #endif
 }
 
-uint64_t walk_ascending(const char *buffer, uint64_t units, uint64_t unit, uint64_t at,
-                        uint64_t n)
+const char *walk_ascending(const char *at, const char *first, const char *end,
+                           uint64_t unit, uint64_t n)
 {
-    uint64_t sum = 0;
-    while (n-- > 0) {
-        sum += *(const volatile uint64_t *)(const void *)(buffer + at * unit);
-        at = at + 1 == units ? 0 : at + 1;
-    }
-    __asm__ volatile("" : : "r"(sum)); /* what nobody uses is not read by a simulator */
+    uint64_t sum = 0; /* what nobody uses is not read by a simulator */
+#if defined(__aarch64__)
+#define ASCENDING_USES "x9", "memory", "cc"
+#else
+#define ASCENDING_USES "memory", "cc"
+#endif
+    if (n)
+        __asm__ volatile(ASCENDING
+                         : "+r"(at), "+r"(sum), "+r"(n)
+                         : "r"(unit), "r"(end), "r"(first)
+                         : ASCENDING_USES);
     return at;
 }
 
 /* Places in a block follow each other as the random numbers of a generator that comes to
- * each of a power of two (its factor is 1 modulo 4, what it adds is odd): no table of them
- * has to be read. */
+ * each of a power of two (its factor is 1 modulo 4, what it adds is odd) and then again to
+ * the first: no table of them has to be read. */
 void walk_writing(struct writing *writing, uint64_t n)
 {
-    struct writing w = *writing;
-    while (n > 0) {
-        uint64_t part = w.block - w.done < n ? w.block - w.done : n;
-        char *block = w.buffer + w.base * w.unit;
-        for (uint64_t i = 0; i < part; i++) {
-            *(volatile uint64_t *)(void *)(block + w.place * w.unit) = n;
-            w.place = (w.place * 0x2c9277b5 + 0xac564b05) & (w.block - 1);
-        }
-        n -= part;
-        w.done += part;
-        if (w.done == w.block) {
-            w.done = 0;
-            w.base = w.base + w.block == w.units ? 0 : w.base + w.block;
-        }
-    }
-    *writing = w;
+    struct writing *w = writing;
+    uint64_t scratch, most = w->block - 1, bytes = w->block * w->unit;
+    char *end = w->buffer + w->units * w->unit;
+    if (n)
+        __asm__ volatile(WRITING
+                         : "+&r"(w->place), "+&r"(w->at), "=&r"(scratch), "+&r"(n)
+                         : "r"(w->unit), "r"(most), "r"(bytes), "r"(end), "r"(w->buffer)
+#if defined(__aarch64__)
+                                                                              ,
+                           "r"(0x2c9277b5ul), "r"(0x2c564b05ul)
+#endif
+                         : "memory", "cc");
 }

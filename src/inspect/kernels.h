@@ -74,17 +74,18 @@ uint64_t guess_bare(uint64_t n, uint64_t chance);
  * not here. */
 bool halt_bare(uint64_t n);
 
-/* Reads n units one after the other in a buffer of `units` units of `unit` bytes, from unit
- * `at`, round and round. Returns where it is then. */
-uint64_t walk_ascending(const char *buffer, uint64_t units, uint64_t unit, uint64_t at,
-                        uint64_t n);
+/* Reads n units one after the other from `at` on, up to `end` and then again from `first`.
+ * Returns where it is then. */
+const char *walk_ascending(const char *at, const char *first, const char *end,
+                           uint64_t unit, uint64_t n);
 
 /* Where a walk that writes is: in a buffer of `units`, `block` at a time, a power of two
  * that divides them. */
 struct writing {
     char *buffer;
     uint64_t units, unit, block;
-    uint64_t base, place, done; /* all 0 at first */
+    char *at;       /* the block: the buffer at first */
+    uint64_t place; /* in it: 0 at first */
 };
 
 /* Writes n units without reading anything: each of a block once, in an order that nothing

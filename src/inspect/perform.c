@@ -27,7 +27,7 @@ struct stage {
     size_t bytes, fresh_bytes;
     struct link *link; /* where a walk is */
     struct link *last; /* of a ring that is walked both ways */
-    uint64_t at;       /* the same for one that ascends */
+    const char *at;    /* the same for one that ascends */
     struct writing writing;
     char *strewn;
     volatile uint64_t *watched;
@@ -182,6 +182,12 @@ static int link_chain(struct stage *stage)
     return stage->link ? 0 : -1;
 }
 
+static const char *ascend(const struct stage *stage, const char *at, uint64_t n)
+{
+    return walk_ascending(at, stage->buffer, stage->buffer + stage->run->x,
+                          stage->run->unit, n);
+}
+
 /* Laps of a chain that is too long for any cache gain nothing: one is enough to find its
  * pages, and for shorter ones two. */
 static void warm_up(struct stage *stage)
@@ -205,11 +211,12 @@ static void warm_up(struct stage *stage)
         stage->writing = (struct writing){.buffer = stage->buffer,
                                           .units = units,
                                           .unit = unit_bytes(stage),
-                                          .block = block_of(stage, units)};
+                                          .block = block_of(stage, units),
+                                          .at = stage->buffer};
         walk_writing(&stage->writing, laps * units);
         break;
     case RUN_ASCEND:
-        stage->at = walk_ascending(stage->buffer, units, run->unit, 0, laps * units);
+        stage->at = ascend(stage, stage->buffer, laps * units);
         break;
     default:
         break;
@@ -289,8 +296,7 @@ static void work(void *argument)
         walk_writing(&stage->writing, run->visits);
         break;
     case RUN_ASCEND:
-        stage->at = walk_ascending(stage->buffer, units_of(stage), run->unit, stage->at,
-                                   run->visits);
+        stage->at = ascend(stage, stage->at, run->visits);
         break;
     case RUN_CASCADE:
         work_cascade(stage);

@@ -53,7 +53,6 @@ struct plan_options {
     uint64_t bytes; /* walks go up to so many */
     uint64_t pages; /* and through so many pages */
     uint64_t seed;
-    bool quick; /* fewer visits, for tests */
 };
 
 struct plan {

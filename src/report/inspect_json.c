@@ -112,7 +112,7 @@ int inspect_json(FILE *out, const struct inspect_report *report, struct strata_e
                   levels_of(f->caches, f->ncaches, "size", "edge"), "tlbs",
                   levels_of(f->tlbs, f->ntlbs, "entries", "edge"), "events", events);
     int bad =
-        !whole || json_dumpf(whole, out, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) != 0;
+        !whole || json_dumpf(whole, out, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) != 0;
     json_decref(whole);
     if (bad)
         return fail(error, STRATA_FAILED, "cannot write JSON: out of memory");

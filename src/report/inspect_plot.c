@@ -215,20 +215,24 @@ static void draw_ticks(struct canvas *canvas, const struct scale *scale)
     }
 }
 
+/* The names of the curves stand in a row above the box; *left moves on. */
 static void draw_curve(struct canvas *canvas, const struct scale *scale, const double *x,
-                       const double *y, size_t n, const char *name, size_t number)
+                       const double *y, size_t n, const char *name, size_t number,
+                       double *left)
 {
+    const struct font font = {.size = 11};
     double px[POINTS], py[POINTS];
     struct ink ink = ink_level(number % 6, false, 1);
     for (size_t i = 0; i < n; i++) {
         px[i] = axes_x(&scale->axes, x[i]);
         py[i] = y_of(scale, y[i]);
-        canvas_dot(canvas, px[i], py[i]);
     }
     canvas_path(canvas, px, py, n, 1.5, ink);
+    for (size_t i = 0; i < n; i++)
+        canvas_dot(canvas, px[i], py[i]);
     canvas_dots(canvas, 4, ink);
-    canvas_text(canvas, scale->axes.left + 8, scale->axes.top + 16 + 15 * (double)number,
-                name, (struct font){.size = 11}, ink);
+    canvas_text(canvas, *left, scale->axes.top - 8, name, font, ink);
+    *left += canvas_text_width(canvas, name, font) + 14;
 }
 
 static void draw_panel(struct canvas *canvas, const struct inspect_report *report,
@@ -236,8 +240,9 @@ static void draw_panel(struct canvas *canvas, const struct inspect_report *repor
 {
     double x[POINTS], y[POINTS];
     char title[96];
+    double legend = left + 48;
     struct scale scale = {
-        .axes = axes_empty(left + 48, top + 32, PANEL_WIDTH - 72, PANEL_HEIGHT - 72)};
+        .axes = axes_empty(left + 48, top + 48, PANEL_WIDTH - 72, PANEL_HEIGHT - 88)};
     canvas_text(canvas, left + 48, top + 20, utf8_clean(panel->title, title, sizeof title),
                 (struct font){.size = 13, .bold = true}, ink_text);
     if (!fit_scale(report, panel, &scale)) {
@@ -250,13 +255,13 @@ static void draw_panel(struct canvas *canvas, const struct inspect_report *repor
     axes_frame(canvas, &scale.axes);
     for (size_t i = 0; i < panel->n; i++) {
         size_t n = points_of(report, panel, &panel->curves[i], x, y);
-        draw_curve(canvas, &scale, x, y, n, panel->curves[i].name, i);
+        draw_curve(canvas, &scale, x, y, n, panel->curves[i].name, i, &legend);
     }
     if (panel->turns) {
         size_t n = points_of(report, panel, &panel->curves[0], x, y);
         for (size_t i = 0; i < n; i++)
             y[i] = 2 + 1 / x[i];
-        draw_curve(canvas, &scale, x, y, n, "2 + 1/K", panel->n);
+        draw_curve(canvas, &scale, x, y, n, "2 + 1/K", panel->n, &legend);
     }
 }
 
