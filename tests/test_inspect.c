@@ -160,7 +160,7 @@ static void make_findings(struct fixture *f, const struct made *made, size_t n,
                           struct dirt dirt)
 {
     const struct plan_options options = {.sets = PLAN_BRANCH | PLAN_CACHE | PLAN_SYSTEM |
-                                                 PLAN_STUDIES,
+                                                 PLAN_STUDIES | PLAN_IDLE,
                                          .page = 4096,
                                          .unit = 64,
                                          .bytes = 4 << 20,
@@ -181,7 +181,8 @@ static void make_findings(struct fixture *f, const struct made *made, size_t n,
         f->names[i] = made[i].name;
         f->why[i] = "";
     }
-    f->table = (struct counts_table){&f->plan, &matrices, n, f->names, f->why, f->counts};
+    f->table =
+        (struct counts_table){&f->plan, &matrices, n, f->names, f->why, f->counts, false};
     assert_int_equal(findings_make(&f->table, &f->findings), 0);
 }
 
@@ -389,6 +390,29 @@ static double instructions(const struct run *run, size_t which)
     return run->kind == RUN_WORK     ? (double)run->x * (slow && which ? 50 : 1)
            : run->kind == RUN_BRANCH ? 70.0 * (double)run->x
                                      : 3.0 * (double)run->visits;
+}
+
+/* On an emulated processor memory takes no time; cycles go on in a sleep. */
+static double emulated(const struct run *run, size_t which)
+{
+    return run->kind == RUN_HALT ? (double)run->x * (which ? 1e6 : 5000)
+                                 : instructions(run, 0);
+}
+
+static void emulated_cycles(void **state)
+{
+    const struct made made[] = {{"r8", emulated, 0, "instructions"},
+                                {"r11", emulated, 1, "cycles"}};
+    struct fixture f;
+    (void)state;
+    make_findings(&f, made, 2, dirts[1]);
+    assert_string_equal(f.findings.events[1].category, "instructions");
+    findings_release(&f.findings);
+    f.table.flat_memory = true;
+    assert_int_equal(findings_make(&f.table, &f.findings), 0);
+    assert_string_equal(f.findings.events[0].category, "instructions");
+    assert_string_equal(f.findings.events[1].category, "cycles");
+    release(&f);
 }
 
 static double of_work(const struct run *run, size_t which)
@@ -616,6 +640,7 @@ int main(void)
         cmocka_unit_test(sizes),
         cmocka_unit_test(prefetches),
         cmocka_unit_test(work),
+        cmocka_unit_test(emulated_cycles),
         cmocka_unit_test(operating_system),
         cmocka_unit_test(reasons),
         cmocka_unit_test(composites),

@@ -268,7 +268,8 @@ static int answer(const struct request *request, const struct inspection *in,
                                        in->nevents,
                                        (const char *const *)in->names,
                                        (const char *const *)in->why,
-                                       in->counts};
+                                       in->counts,
+                                       in->flat_memory};
     if (findings_make(&table, &findings) != 0)
         return fail(error, STRATA_FAILED, "out of memory");
     if (in->asked)

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * strata inspect on this machine: each kernel runs in this process, once for each group of
- * events that have counters at the same time.
- *
- * Events of a PMU are opened in groups of a few, which take turns with nobody; those of the
- * kernel need no counters and are all in one. What cannot be opened is kept with its
- * reason.
- */
+ * events that have counters at the same time (src/inspect/groups.h). */
 #include "cli/inspecting.h"
 
 #include "core/fail.h"
 #include "host/facts.h"
+#include "inspect/groups.h"
 #include "pmu/names.h"
 
 #include <stdio.h>
@@ -19,26 +15,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-enum { AT_ONCE = 4 }; /* events of a PMU: what any processor has counters for */
-
 /* Written to by a kernel and watched by breakpoints. */
 static volatile uint64_t watched;
-
-struct group {
-    struct pmu *pmu;
-    struct pmu_want wants[64];
-    size_t events[64]; /* in the inspection */
-    size_t n;
-    struct pmu_count before[64], after[64];
-};
-
-enum { GROUP_MOST = 64 };
 
 struct session {
     struct inspection *inspection;
     struct pmu_list list;
-    struct group *groups;
-    size_t ngroups;
+    struct groups groups;
 };
 
 /* Which events. */
@@ -97,80 +80,6 @@ static char *all_events(struct inspection *inspection, unsigned sets, bool hardw
         add_name(&text, "syscalls:sys_enter_getppid");
     }
     return fclose(text.file) == 0 ? text.text : NULL;
-}
-
-/* Opening. */
-
-static int make_group(struct session *session, const size_t *events, size_t n,
-                      bool hardware, struct strata_error *error)
-{
-    struct group *groups =
-        realloc(session->groups, (session->ngroups + 1) * sizeof *groups);
-    if (!groups)
-        return fail(error, STRATA_FAILED, "out of memory");
-    session->groups = groups;
-    struct group *group = &groups[session->ngroups++];
-    *group = (struct group){.n = n};
-    for (size_t i = 0; i < n; i++) {
-        group->events[i] = events[i];
-        group->wants[i] = session->list.wants[events[i]];
-        group->wants[i].group = hardware ? 1 : 0;
-    }
-    return STRATA_OK;
-}
-
-/* Opens the counters of all groups: not before the array has come to rest, since they keep
- * pointers to what is wanted. */
-static int open_groups(struct session *session, struct strata_error *error)
-{
-    for (size_t i = 0; i < session->ngroups; i++) {
-        struct group *group = &session->groups[i];
-        const struct pmu_target target = {.kind = PMU_SELF,
-                                          .pinned = group->wants[0].group != 0,
-                                          .user_only = group->wants[0].group != 0};
-        int status =
-            pmu_open(&pmu_system_here, &target, group->wants, group->n, &group->pmu, error);
-        if (status)
-            return status;
-    }
-    return STRATA_OK;
-}
-
-/* Tries an event alone: 1 it is one of a PMU, 0 of the kernel, -1 it cannot be opened. */
-static int try_event(struct session *session, size_t i, struct strata_error *error)
-{
-    const struct pmu_target target = {.kind = PMU_SELF};
-    struct pmu *pmu = NULL;
-    struct pmu_count count;
-    if (pmu_open(&pmu_system_here, &target, &session->list.wants[i], 1, &pmu, error) != 0)
-        return -1;
-    int kind = pmu_opened(pmu, 0) ? !pmu_is_software(pmu, 0) : -1;
-    pmu_read(pmu, &count);
-    pmu_close(pmu);
-    if (kind < 0 && inspection_refuse(session->inspection, i, count.why) != 0)
-        fail(error, STRATA_FAILED, "out of memory");
-    return kind;
-}
-
-/* Sorts events into groups: those of PMUs a few at a time, those of the kernel together. */
-static int make_groups(struct session *session, struct strata_error *error)
-{
-    size_t n = session->list.nwants, sets[2][GROUP_MOST], have[2] = {0, 0};
-    int status = STRATA_OK;
-    for (size_t i = 0; i < n && !status; i++) {
-        int kind = try_event(session, i, error);
-        if (kind < 0)
-            continue;
-        sets[kind][have[kind]++] = i;
-        if (have[kind] == (kind ? (size_t)AT_ONCE : (size_t)GROUP_MOST)) {
-            status = make_group(session, sets[kind], have[kind], kind, error);
-            have[kind] = 0;
-        }
-    }
-    for (int kind = 0; kind < 2 && !status; kind++)
-        if (have[kind])
-            status = make_group(session, sets[kind], have[kind], kind, error);
-    return status;
 }
 
 /* Counted besides, where walks are run and the processor has a table. */
@@ -233,56 +142,28 @@ static int rename_events(struct session *session, struct strata_error *error)
 
 /* Counting. */
 
-static int count(void *context, size_t run, size_t g, void (*work)(void *), void *argument,
-                 struct strata_error *error)
+static int note_reasons(struct session *session, struct strata_error *error)
 {
-    struct session *session = context;
-    struct inspection *in = session->inspection;
-    struct group *group = &session->groups[g];
-    (void)error;
-    pmu_read(group->pmu, group->before);
-    pmu_enable(group->pmu);
-    work(argument);
-    pmu_disable(group->pmu);
-    pmu_read(group->pmu, group->after);
-    for (size_t i = 0; i < group->n; i++) {
-        const struct pmu_count *after = &group->after[i];
-        if (after->state == PMU_COUNTED || after->state == PMU_NEVER_MOVED)
-            in->counts[run * in->nevents + group->events[i]] =
-                (double)(after->value - group->before[i].value);
-    }
-    return STRATA_OK;
-}
-
-/* What was opened but never got a counter has its reason now. */
-static int note_unscheduled(struct session *session, struct strata_error *error)
-{
-    for (size_t g = 0; g < session->ngroups; g++)
-        for (size_t i = 0; i < session->groups[g].n; i++) {
-            const struct pmu_count *last = &session->groups[g].after[i];
-            if (last->state != PMU_COUNTED && last->state != PMU_NEVER_MOVED &&
-                inspection_refuse(session->inspection, session->groups[g].events[i],
-                                  last->why) != 0)
-                return fail(error, STRATA_FAILED, "out of memory");
-        }
+    for (size_t i = 0; i < session->groups.nevents; i++)
+        if (*session->groups.why[i] &&
+            inspection_refuse(session->inspection, i, session->groups.why[i]) != 0)
+            return fail(error, STRATA_FAILED, "out of memory");
     return STRATA_OK;
 }
 
 static int measure(struct session *session, struct strata_error *error)
 {
     struct inspection *in = session->inspection;
-    const struct counting counting = {.context = session,
-                                      .groups = session->ngroups,
-                                      .count = count,
-                                      .watched = &watched,
-                                      .progress = progress_update,
-                                      .progress_context = &in->progress};
-    int status = open_groups(session, error);
+    struct groups *groups = &session->groups;
+    int status = groups_measure(groups, &in->plan, &in->matrices, &watched, progress_update,
+                                &in->progress, error);
     if (!status)
-        status = perform(&in->plan, &in->matrices, &counting, error);
-    if (!status)
-        status = note_unscheduled(session, error);
-    return status;
+        status = note_reasons(session, error);
+    if (status)
+        return status;
+    memcpy(in->counts, groups->counts, in->plan.n * in->nevents * sizeof *in->counts);
+    in->flat_memory = groups_flat_memory(groups);
+    return STRATA_OK;
 }
 
 /* How far walks go: twice what the operating system says of the largest cache. */
@@ -301,27 +182,17 @@ static struct plan_options bounds(unsigned sets, uint64_t seed)
                                  .seed = seed};
 }
 
-static void close_session(struct session *session)
-{
-    for (size_t i = 0; i < session->ngroups; i++)
-        pmu_close(session->groups[i].pmu);
-    free(session->groups);
-    pmu_list_release(&session->list);
-}
-
 static void describe(struct inspection *in, const struct session *session)
 {
     char name[96];
-    size_t opened = 0;
-    for (size_t g = 0; g < session->ngroups; g++)
-        opened += session->groups[g].n;
+    const struct groups *groups = &session->groups;
     snprintf(in->processor, sizeof in->processor, "%s",
              pmu_model_name(&in->model, name, sizeof name));
     snprintf(in->note, sizeof in->note,
              "%zu events, of which %zu can be opened, in %zu groups; %zu runs of kernels; "
              "about %.0f s",
-             in->nevents, opened, session->ngroups, in->plan.n,
-             plan_seconds(&in->plan) * (double)session->ngroups + 1);
+             in->nevents, groups->opened, groups->n, in->plan.n,
+             plan_seconds(&in->plan) * (double)groups->n + 1);
 }
 
 int inspect_perf(struct inspection *in, unsigned sets, bool only_plan,
@@ -333,21 +204,26 @@ int inspect_perf(struct inspection *in, unsigned sets, bool only_plan,
     bool hardware = counters.state != FACT_MISSING;
     if (!hardware && !in->nevents)
         sets = PLAN_SYSTEM;
-    const struct plan_options options = bounds(sets, in->seed);
+    const struct plan_options options =
+        bounds(hardware ? sets | PLAN_IDLE : sets, in->seed);
     int status = add_references(in, sets, hardware, error);
     if (!status)
         status = choose_events(&session, sets, hardware, error);
     if (!status)
         status = rename_events(&session, error);
     if (!status)
-        status = make_groups(&session, error);
+        status = groups_open(&session.groups, &pmu_system_here, session.list.wants,
+                             session.list.nwants, error);
     if (!status &&
         (plan_make(&options, &in->matrices, &in->plan) != 0 || inspection_room(in) != 0))
         status = fail(error, STRATA_FAILED, "out of memory");
     if (!status)
+        status = note_reasons(&session, error);
+    if (!status)
         describe(in, &session);
     if (!status && !only_plan)
         status = measure(&session, error);
-    close_session(&session);
+    groups_close(&session.groups);
+    pmu_list_release(&session.list);
     return status;
 }

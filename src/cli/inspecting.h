@@ -23,7 +23,8 @@ struct inspection {
     size_t nevents;
     size_t asked; /* of them, the first: those to answer about; 0: all */
     struct plan plan;
-    double *counts;      /* as struct counts_table has them */
+    bool flat_memory;    /* as struct counts_table has it */
+    double *counts;      /* the same */
     const char *machine; /* --machine, or NULL */
     double noise, drift; /* of the simulated counts, to test the analysis */
     uint64_t seed;

@@ -34,6 +34,7 @@ struct counts_table {
     const char *const *names;
     const char *const *why; /* of events that could not be counted; NULL or "": they were */
     const double *counts;   /* [run * nevents + event] */
+    bool flat_memory;       /* it takes no time here: the processor is emulated */
 };
 
 enum family { FAMILY_NONE, FAMILY_BRANCH, FAMILY_SYSTEM, FAMILY_WORK, FAMILY_MEMORY };

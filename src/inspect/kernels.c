@@ -462,18 +462,6 @@ uint64_t guess_bare(uint64_t n, uint64_t chance)
     return chance;
 }
 
-bool halt_bare(uint64_t n)
-{
-#if defined(__aarch64__)
-    while (n-- > 0)
-        __asm__ volatile("wfi" : : : "memory");
-    return true;
-#else
-    (void)n;
-    return false;
-#endif
-}
-
 const char *walk_ascending(const char *at, const char *first, const char *end,
                            uint64_t unit, uint64_t n)
 {

@@ -70,10 +70,6 @@ enum { STREW = 8 * (4096 + 64) }; /* bytes that are needed behind `end` */
 /* A branch by chance in each six, which leaps over a seventh. Returns the next chance. */
 uint64_t guess_bare(uint64_t n, uint64_t chance);
 
-/* n times a wait for the next interrupt, where a program may ask for that; false: it may
- * not here. */
-bool halt_bare(uint64_t n);
-
 /* Reads n units one after the other from `at` on, up to `end` and then again from `first`.
  * Returns where it is then. */
 const char *walk_ascending(const char *at, const char *first, const char *end,

@@ -66,11 +66,12 @@ static void look_without_memory(const struct counts_table *table, size_t event,
 }
 
 /* Cycles: at most about one for an instruction that does nothing, and many times that for
- * one that waits for memory or for an interrupt. */
+ * one that waits for memory. Where memory takes no time, cycles are what goes on while the
+ * processor sleeps and no instruction ends. */
 static void by_cycles(const struct counts_table *table, size_t event,
                       struct finding *finding)
 {
-    enum { SLOWER = 4, INTERRUPT = 100 };
+    enum { SLOWER = 4, SLEEP = 100000 };
     const struct matrix *matrix = &table->matrices->work;
     size_t idle = kernel_of(matrix, "idle"), miss = kernel_of(matrix, "miss");
     if (!has_runs(table->plan, RUN_WORK) || idle == matrix->nkernels ||
@@ -78,23 +79,15 @@ static void by_cycles(const struct counts_table *table, size_t event,
         return;
     struct fit quick = fit_of(table, event, RUN_WORK, (uint32_t)idle);
     struct fit slow = fit_of(table, event, RUN_WORK, (uint32_t)miss);
-    struct fit halt = fit_of(table, event, RUN_HALT, 0);
+    struct fit sleep = fit_of(table, event, RUN_HALT, 0);
     bool steps = quick.slope > 0.1 && quick.slope < 1.2;
     bool waits = slow.slope * slow.r2 > SLOWER * quick.slope;
-    bool halts = halt.slope * halt.r2 > INTERRUPT;
+    bool sleeps = table->flat_memory && sleep.slope * sleep.r2 > SLEEP;
+    /* It counts each instruction too, but these do not go on in a sleep. */
+    if (sleeps && finding->best.family == FAMILY_WORK)
+        finding->best.goodness = 0;
     finding_score(finding, FAMILY_WORK, "cycles", "cycles",
-                  !steps  ? 0
-                  : waits ? quick.r2 * slow.r2
-                  : halts ? quick.r2
-                          : 0);
-    if (!halts || waits)
-        return;
-    /* Where memory takes no time, cycles are told from instructions by this alone. */
-    if (strcmp(finding->best.name, "instructions") == 0) {
-        finding->best =
-            (struct score){.family = FAMILY_WORK, .name = "cycles", .goodness = quick.r2};
-        strcpy(finding->label, "cycles");
-    }
+                  !steps || !(waits || sleeps) ? 0 : quick.r2 * slow.r2);
 }
 
 void find_loops(const struct counts_table *table, size_t event, struct finding *finding)

@@ -17,6 +17,7 @@ enum {
     SYSTEM_TURNS = 8, /* the same for kernels that ask the operating system for work */
     VISITS = 1 << 16, /* of a walk that are counted: what else is counted is little to it */
     BLOCK = 16,       /* pages: few enough for any TLB */
+    IDLE_MOST = 4,    /* sleeps */
     CHANCE_TURNS = 20000,
     CHANCE_MOST = 64,
     LEAST_BYTES = 4096,
@@ -177,9 +178,11 @@ static int add_sets(struct plan *plan, const struct matrices *matrices)
     if (sets & PLAN_BRANCH && add_matrix(plan, RUN_BRANCH, &matrices->branches, TURNS) != 0)
         return -1;
     if (sets & (PLAN_BRANCH | PLAN_CACHE) &&
-        (add_matrix(plan, RUN_WORK, &matrices->work, WORK_TURNS * BARE) != 0 ||
-         (halt_bare(0) && add_loops(plan, RUN_HALT, 0, 1) != 0)))
+        add_matrix(plan, RUN_WORK, &matrices->work, WORK_TURNS * BARE) != 0)
         return -1;
+    for (uint64_t x = 1; sets & PLAN_IDLE && x <= IDLE_MOST; x++)
+        if (add(plan, (struct run){.kind = RUN_HALT, .x = x}) != 0)
+            return -1;
     if (sets & PLAN_STUDIES && add_studies(plan) != 0)
         return -1;
     if (sets & PLAN_SYSTEM &&
@@ -231,8 +234,8 @@ double plan_seconds(const struct plan *plan)
         double far = (double)run_bytes(plan, run) > 1e6 ? 1e-7 : 1e-8;
         if (run->visits)
             seconds += (double)run->visits * far;
-        else if (run->kind == RUN_SYSTEM)
-            seconds += (double)run->x * 2e-5;
+        else if (run->kind == RUN_SYSTEM || run->kind == RUN_HALT)
+            seconds += (double)run->x * (run->kind == RUN_HALT ? 1e-3 : 2e-5);
         else
             seconds += (double)run->x * (run->kind == RUN_WORK ? 3e-10 : 3e-8);
     }

@@ -17,7 +17,7 @@ enum run_kind {
     RUN_CODE,   /* the codes of section 2 of the source, x turns: kernel 0, 1, 2 */
     RUN_CHANCE, /* a branch that is taken once in x */
     RUN_WORK,   /* the same of the matrix of instructions, x instructions */
-    RUN_HALT,   /* x instructions that wait, where there are any */
+    RUN_HALT,   /* x sleeps of a millisecond */
     RUN_READ,   /* a chase through x bytes */
     RUN_WRITE,  /* x bytes written in an order that nothing guesses */
     RUN_ASCEND, /* x bytes read one unit after the other */
@@ -44,7 +44,14 @@ struct run {
     uint64_t visits; /* that are counted; 0: it is none through memory */
 };
 
-enum plan_set { PLAN_BRANCH = 1, PLAN_CACHE = 2, PLAN_SYSTEM = 4, PLAN_STUDIES = 8 };
+enum plan_set {
+    PLAN_BRANCH = 1,
+    PLAN_CACHE = 2,
+    PLAN_SYSTEM = 4,
+    PLAN_STUDIES = 8,
+    /* Sleeps, where counters can be opened on a whole processor. */
+    PLAN_IDLE = 16
+};
 
 struct plan_options {
     unsigned sets;  /* of enum plan_set */

@@ -23,7 +23,7 @@ run inspect --source sim --machine "$machine" --kernels branch \
     -e conditional,conditional_taken,calls --compose NT
 check 'a composite' said '^  conditional - conditional_taken  *goodness' out
 run inspect --source sim --machine "$machine" --verify
-check 'the tables count what they claim' test $status -eq 0
+check 'the tables count what they claim' test "$status" -eq 0
 check 'in one table' said '^l1d_misses  *L1.miss  *L1.miss  *as it claims$' out
 
 # Other compilers

@@ -6,6 +6,8 @@
  *
  * As `guest loop N` it is the program that is counted. */
 #include "counting/hardware.h"
+#include "inspect/findings.h"
+#include "inspect/groups.h"
 #include "pmu/launch.h"
 #include "pmu/model.h"
 #include "pmu/tally.h"
@@ -337,6 +339,66 @@ static void probe_by_counts(void)
     counting_release(counting);
 }
 
+/* What the events really count: by the kernels of `strata inspect`. */
+static void inspected(void)
+{
+    static const struct {
+        const char *event, *category;
+        bool moves;
+    } known[] = {{"instructions", "instructions", true},
+                 {"cycles", "cycles", true},
+                 {"r8", "instructions", true},
+                 {"l1d_misses", "", false},
+                 {"branches", "", false},
+                 {"branch_misses", "", false},
+                 {"page-faults", "page-faults", true},
+                 {"context-switches", "switches", true}};
+    enum { N = sizeof known / sizeof *known };
+    static struct matrices matrices;
+    const struct plan_options options = {.sets = PLAN_BRANCH | PLAN_SYSTEM | PLAN_IDLE,
+                                         .page = 4096,
+                                         .unit = 64,
+                                         .bytes = 1 << 20,
+                                         .seed = 1};
+    struct strata_error error = {0};
+    struct pmu_list list;
+    struct groups groups;
+    struct plan plan;
+    struct findings findings;
+    const char *names[N], *why[N];
+    if (matrices_read("/metrics", &matrices, &error) != STRATA_OK ||
+        pmu_list_split("instructions,cycles,r8,l1d_misses,branches,branch_misses,"
+                       "page-faults,context-switches",
+                       &list, &error) != STRATA_OK ||
+        pmu_list_bind(&list, &model, &here, &error) != STRATA_OK ||
+        groups_open(&groups, &here, list.wants, list.nwants, &error) != STRATA_OK ||
+        plan_make(&options, &matrices, &plan) != 0 ||
+        groups_measure(&groups, &plan, &matrices, NULL, NULL, NULL, &error) != STRATA_OK) {
+        check(false, "inspecting: %s", error.text);
+        return;
+    }
+    for (size_t i = 0; i < N; i++) {
+        names[i] = known[i].event;
+        why[i] = groups.why[i];
+    }
+    const struct counts_table table = {
+        &plan, &matrices, N, names, why, groups.counts, groups_flat_memory(&groups)};
+    if (findings_make(&table, &findings) == 0)
+        for (size_t i = 0; i < N; i++) {
+            const struct finding *f = &findings.events[i];
+            check(strcmp(f->category, known[i].category) == 0 && f->moved == known[i].moves,
+                  "inspect: %s: %s%s", f->name,
+                  f->moved     ? f->category
+                  : f->counted ? "does not count here"
+                               : f->why,
+                  f->moved && !*f->category ? f->best.name : "");
+        }
+    findings_release(&findings);
+    groups_close(&groups);
+    plan_release(&plan);
+    pmu_list_release(&list);
+}
+
 static void run_all(void)
 {
     struct strata_error error = {0};
@@ -358,6 +420,7 @@ static void run_all(void)
     watched();
     launched();
     multiplexed();
+    inspected();
 }
 
 int main(int argc, char **argv)

@@ -57,7 +57,7 @@ kernel=${STRATA_VM_KERNEL:-$build/vmlinuz}
 # What the guests call, but for what needs a library: Debian has those for the own processor
 # only.
 sources=$(find src/pmu src/core src/host src/machine src/serve src/sim src/refs src/run \
-    src/dataset src/analyze src/counting src/probe -name '*.c' \
+    src/dataset src/analyze src/counting src/probe src/inspect -name '*.c' \
     -exec grep -LE '^#include <(perfmon|hwloc|ini|jansson|microhttpd)' {} +)
 
 # shellcheck disable=SC2086 # a list of files
