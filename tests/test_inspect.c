@@ -160,7 +160,7 @@ static void make_findings(struct fixture *f, const struct made *made, size_t n,
                           struct dirt dirt)
 {
     const struct plan_options options = {.sets = PLAN_BRANCH | PLAN_CACHE | PLAN_SYSTEM |
-                                                 PLAN_STUDIES | PLAN_IDLE,
+                                                 PLAN_STUDIES | PLAN_IDLE | PLAN_SIZES,
                                          .page = 4096,
                                          .unit = 64,
                                          .bytes = 4 << 20,

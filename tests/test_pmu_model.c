@@ -310,15 +310,12 @@ static void simulated(void **state)
     (void)state;
     assert_int_equal(strata_machine_read("machines/generic.machine", &machine, &error),
                      STRATA_OK);
-    struct virtual_counts counts = {.machine = &machine,
-                                    .instructions = 1000,
-                                    .cycles = 2000,
-                                    .retired = {.conditional = 5,
-                                                .jumps = 4,
-                                                .indirect = 3,
-                                                .calls = 2,
-                                                .returns = 1},
-                                    .branches = true};
+    struct virtual_counts counts = {
+        .machine = &machine,
+        .instructions = 1000,
+        .cycles = 2000,
+        .retired = {.conditional = 5, .jumps = 4, .indirect = 3, .calls = 2, .returns = 1},
+        .branches = true};
     for (uint32_t i = 0; i < machine.ncaches; i++)
         counts.sim.misses[i] = 10 * machine.caches[i].level + machine.caches[i].kind;
     counts.sim.accesses[SIM_LOAD] = 7;

@@ -83,12 +83,12 @@ static unsigned read_sets(const char *kernels)
         const char *name;
         unsigned sets;
     } all[] = {{"branch", PLAN_BRANCH | PLAN_STUDIES},
-               {"cache", PLAN_CACHE | PLAN_STUDIES},
+               {"cache", PLAN_CACHE | PLAN_SIZES | PLAN_STUDIES},
                {"system", PLAN_SYSTEM}};
     for (size_t i = 0; kernels && i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, kernels) == 0)
             return all[i].sets;
-    return PLAN_BRANCH | PLAN_CACHE | PLAN_SYSTEM | PLAN_STUDIES;
+    return PLAN_BRANCH | PLAN_CACHE | PLAN_SIZES | PLAN_SYSTEM | PLAN_STUDIES;
 }
 
 static int read_request(const struct options *options, struct request *request,

@@ -15,6 +15,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+/* Of more events than these, it is said what they count and no more: studies and sizes take
+ * longer than all else. */
+enum { MANY = 32 };
+
 /* Written to by a kernel and watched by breakpoints. */
 static volatile uint64_t watched;
 
@@ -188,11 +192,17 @@ static void describe(struct inspection *in, const struct session *session)
     const struct groups *groups = &session->groups;
     snprintf(in->processor, sizeof in->processor, "%s",
              pmu_model_name(&in->model, name, sizeof name));
-    snprintf(in->note, sizeof in->note,
-             "%zu events, of which %zu can be opened, in %zu groups; %zu runs of kernels; "
-             "about %.0f s",
-             in->nevents, groups->opened, groups->n, in->plan.n,
-             plan_seconds(&in->plan) * (double)groups->n + 1);
+    double once = plan_seconds(&in->plan);
+    size_t all = groups->n + (in->nevents - groups->opened + GROUP_OF - 1) / GROUP_OF;
+    int used = snprintf(
+        in->note, sizeof in->note,
+        "%zu events, of which %zu can be opened, in %zu groups; %zu runs of "
+        "kernels; about %.0f s",
+        in->nevents, groups->opened, groups->n, in->plan.n, once * (double)groups->n + 1);
+    if (all > groups->n)
+        snprintf(in->note + used, sizeof in->note - (size_t)used,
+                 "; if all could be opened, %zu groups, about %.0f s", all,
+                 once * (double)all + 1);
 }
 
 int inspect_perf(struct inspection *in, unsigned sets, bool only_plan,
@@ -204,13 +214,15 @@ int inspect_perf(struct inspection *in, unsigned sets, bool only_plan,
     bool hardware = counters.state != FACT_MISSING;
     if (!hardware && !in->nevents)
         sets = PLAN_SYSTEM;
-    const struct plan_options options =
-        bounds(hardware ? sets | PLAN_IDLE : sets, in->seed);
     int status = add_references(in, sets, hardware, error);
     if (!status)
         status = choose_events(&session, sets, hardware, error);
     if (!status)
         status = rename_events(&session, error);
+    if (session.list.nwants > MANY)
+        sets &= ~(unsigned)(PLAN_STUDIES | PLAN_SIZES);
+    const struct plan_options options =
+        bounds(hardware ? sets | PLAN_IDLE : sets, in->seed);
     if (!status)
         status = groups_open(&session.groups, &pmu_system_here, session.list.wants,
                              session.list.nwants, error);

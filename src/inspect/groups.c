@@ -12,10 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum {
-    AT_ONCE = 4, /* events of a PMU: what any processor has counters for */
-    GROUP_MOST = 64
-};
+enum { GROUP_MOST = 64 };
 
 struct group {
     bool hardware;
@@ -74,7 +71,7 @@ static int sort_events(struct groups *groups, struct strata_error *error)
         if (kind < 0)
             continue;
         sets[kind][have[kind]++] = i;
-        if (have[kind] == (kind ? (size_t)AT_ONCE : (size_t)GROUP_MOST)) {
+        if (have[kind] == (kind ? (size_t)GROUP_OF : (size_t)GROUP_MOST)) {
             status = add_group(groups, sets[kind], have[kind], kind, error);
             have[kind] = 0;
         }
@@ -157,7 +154,7 @@ static int split_unscheduled(struct groups *groups, struct strata_error *error)
         group->pmu = group->wide = NULL;
         if (status || good)
             continue;
-        size_t events[AT_ONCE], alone = group->n;
+        size_t events[GROUP_OF], alone = group->n;
         memcpy(events, group->events, alone * sizeof *events);
         groups->opened -= alone - 1;
         group->n = 1;

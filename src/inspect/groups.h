@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { GROUP_OF = 4 }; /* events of a PMU: what any processor has counters for */
+
 struct group;
 
 struct groups {

@@ -169,7 +169,7 @@ static int add_caches(struct plan *plan)
         return -1;
     if (o->sets & PLAN_STUDIES && (add_sweeps(plan) != 0 || add_cascade(plan) != 0))
         return -1;
-    return add_ways_back(plan);
+    return o->sets & PLAN_SIZES ? add_ways_back(plan) : 0;
 }
 
 static int add_sets(struct plan *plan, const struct matrices *matrices)
@@ -232,8 +232,9 @@ double plan_seconds(const struct plan *plan)
     for (size_t i = 0; i < plan->n; i++) {
         const struct run *run = &plan->runs[i];
         double far = (double)run_bytes(plan, run) > 1e6 ? 1e-7 : 1e-8;
+        bool back = run->kind == RUN_BACK || run->kind == RUN_PAGES_BACK;
         if (run->visits)
-            seconds += (double)run->visits * far;
+            seconds += (double)run->visits * far * (back ? 2 * run->kernel + 1 : 1);
         else if (run->kind == RUN_SYSTEM || run->kind == RUN_HALT)
             seconds += (double)run->x * (run->kind == RUN_HALT ? 1e-3 : 2e-5);
         else

@@ -49,8 +49,8 @@ enum plan_set {
     PLAN_CACHE = 2,
     PLAN_SYSTEM = 4,
     PLAN_STUDIES = 8,
-    /* Sleeps, where counters can be opened on a whole processor. */
-    PLAN_IDLE = 16
+    PLAN_IDLE = 16, /* sleeps, where counters can be opened on a whole processor */
+    PLAN_SIZES = 32 /* with PLAN_CACHE: how much each level holds */
 };
 
 struct plan_options {

@@ -103,9 +103,10 @@ static bool steps_in(const struct counts_table *table, size_t event, enum run_ki
 
 static int find_edges(const struct counts_table *table, struct findings *findings)
 {
-    struct edges *caches = calloc(2, sizeof *caches), *tlbs = caches + 1;
+    struct edges *caches = calloc(2, sizeof *caches);
     if (!caches)
         return -1;
+    struct edges *tlbs = caches + 1;
     for (size_t i = 0; i < table->nevents; i++) {
         if (!findings->events[i].moved || findings->events[i].without_memory)
             continue;
