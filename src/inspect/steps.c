@@ -24,6 +24,7 @@ enum { POINTS = 128, EDGES = 1024 };
 #define OCTAVES      0.9  /* edges that are nearer are one: levels differ by two or more */
 #define INNER        1.4 /* points nearer to an edge than this factor are not on a plateau */
 #define PREFETCHING  0.15 /* lines a visit, in ascending order */
+#define STEADY       0.6  /* of the most that is prefetched, anywhere beyond an edge */
 #define ALL_REQUESTS 0.9  /* lines a visit that came in by any way */
 
 struct curve {
@@ -241,13 +242,42 @@ static size_t prefetched_level(const double *ahead, size_t n)
     return level <= n ? level : 0;
 }
 
-static void score_prefetch(struct finding *finding, size_t n)
+/* Whether the points beyond an edge are all near each other: a prefetcher does the same
+ * again and again, and what only happens now and then does not. */
+static bool is_steady(const struct counts_table *table, size_t event, enum run_kind kind,
+                      double edge)
+{
+    struct curve curve;
+    double least = INFINITY, most = 0;
+    take_curve(table, event, kind, &curve);
+    for (size_t i = 0; i < curve.n; i++)
+        if (curve.x[i] > edge * INNER) {
+            least = fmin(least, curve.y[i]);
+            most = fmax(most, curve.y[i]);
+        }
+    return most > 0 && least > STEADY * most;
+}
+
+/* Whether it counts in loops that touch but a few lines. */
+static bool counts_in_loops(const struct counts_table *table, const struct finding *finding)
+{
+    for (size_t k = 0; k < table->matrices->branches.nkernels; k++)
+        if (fabs(finding->slopes[k] * finding->r2[k]) > 0.02)
+            return true;
+    return false;
+}
+
+static void score_prefetch(const struct counts_table *table, size_t event,
+                           const struct findings *findings, struct finding *finding)
 {
     const struct walk_signature *s = &finding->walks;
+    size_t n = findings->ncaches;
     size_t first = prefetched_level(s->ahead[0], n),
            second = prefetched_level(s->ahead[1], n);
     size_t level = !first || (second && second < first) ? second : first;
-    if (!level || !is_still(s, n))
+    if (!level || !is_still(s, n) || counts_in_loops(table, finding) ||
+        !is_steady(table, event, level == first ? RUN_ASCEND : RUN_PAIRS,
+                   findings->caches[level - 1].edge))
         return;
     double nothing[2 * PLATEAUS] = {0}, visits[2 * PLATEAUS];
     char name[CATEGORY_NAME], label[CATEGORY_LABEL];
@@ -264,7 +294,8 @@ static bool is_flat(const double *values, size_t n)
     return most_of(values, n) < LOW;
 }
 
-static void score_event(struct finding *finding, const struct findings *findings)
+static void score_event(const struct counts_table *table, size_t event,
+                        const struct findings *findings, struct finding *finding)
 {
     const struct walk_signature *s = &finding->walks;
     size_t caches = findings->ncaches, tlbs = findings->ntlbs;
@@ -273,7 +304,7 @@ static void score_event(struct finding *finding, const struct findings *findings
     else if (tlbs && !(is_flat(s->pages, tlbs + 1) && is_flat(s->pages_write, tlbs + 1)))
         score_levels(finding, "TLB", tlbs, s->pages, s->pages_write);
     if (caches)
-        score_prefetch(finding, caches);
+        score_prefetch(table, event, findings, finding);
 }
 
 /* Demand or all: where an order makes a level prefetch, a miss that counts as often as
@@ -397,7 +428,7 @@ int find_walks(const struct counts_table *table, struct findings *findings)
             continue;
         take_signature(table, i, findings, &finding->walks);
         if (!finding->without_memory)
-            score_event(finding, findings);
+            score_event(table, i, findings, finding);
     }
     qualify(findings);
     find_reach(table, findings, "L", RUN_BACK, (double)o->unit, findings->caches,
