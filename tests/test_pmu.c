@@ -207,20 +207,22 @@ static void tracepoints(void **state)
     pmu_close(set.pmu);
 }
 
-/* A thread that sleeps loses its processor; others may take it away as well. */
+/* A thread that sleeps loses its processor; others may take it away as well. It must not be
+ * time to go on before the kernel comes to look for another thread. */
 static void context_switches(void **state)
 {
-    const struct timespec moment = {.tv_nsec = 1};
+    enum { SLEEPS = 20 };
+    const struct timespec moment = {.tv_nsec = 5000000};
     struct set set;
     (void)state;
     open_set(&set, &pmu_system_here, &self, "context-switches task-clock", 7);
     need(&set);
     pmu_enable(set.pmu);
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < SLEEPS; i++)
         nanosleep(&moment, NULL);
     pmu_disable(set.pmu);
     pmu_read(set.pmu, set.counts);
-    assert_true(set.counts[0].value >= 100);
+    assert_true(set.counts[0].value >= SLEEPS);
     assert_true(set.counts[1].value > 0);
     /* they are in one group, and so were counted at the same times */
     assert_int_equal(set.counts[0].enabled_ns, set.counts[1].enabled_ns);
