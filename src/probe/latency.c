@@ -33,6 +33,7 @@ enum {
 #define CLEAR     0.92 /* confidence that a prefetcher is there */
 #define LEFT      0.03 /* of the time, that may be off where trials agree */
 #define MEMORY    6    /* times what the last level holds */
+#define LONGER    4    /* times as long, if that was not enough */
 #define MOST_KEPT 0.9  /* of a ring: with more, the rest tells nothing */
 #define ROOM_STEP 1.09 /* from one assumption of how much fits to the next */
 
@@ -313,8 +314,8 @@ static double unevenness(const struct view *view)
 /* How much room a random cache before this one has depends on what prefetchers bring in at
  * a visit, which is known only roughly: the most even of all curves counts. It is believed
  * if it is at least twice as even as the one that was measured: a little can be luck. */
-static struct strata_value latency_of(const struct probing *p, const struct series *series,
-                                      int level)
+static struct strata_value best_view(const struct probing *p, const struct series *series,
+                                     int level)
 {
     struct view best = view_of(p, series, level, 0);
     if (!best.n)
@@ -333,6 +334,16 @@ static struct strata_value latency_of(const struct probing *p, const struct seri
     return conclude(&best, flattest(&best));
 }
 
+/* What contradicts the cache-only string is not believed. */
+static struct strata_value latency_of(const struct probing *p, const struct series *series,
+                                      int level)
+{
+    struct strata_value value = best_view(p, series, level);
+    if (value.known && !reaches(p, series, level))
+        value.confidence = fmin(value.confidence, 0.5);
+    return value;
+}
+
 static struct series *series_of(struct probing *p, const char *kind, int level)
 {
     char name[32], title[80];
@@ -345,11 +356,16 @@ static struct series *series_of(struct probing *p, const char *kind, int level)
     return series ? series : dataset_add(p->probed->data, name, title, "visits", "cycles");
 }
 
-/* The points of a level's series are chosen once. */
+/* The points of a level's series are chosen once. Memory gets a longer ring where the last
+ * level holds more of it than could be relied on: neighbours leave it more at times. */
 static int add_points(struct probing *p, struct series *series, int level, size_t at_most)
 {
     double visits[FOOTPRINTS];
     size_t n = series->npoints ? 0 : footprints(p, level, at_most, visits);
+    if (!n && level == p->probed->ncaches && !reaches(p, series, level)) {
+        double longest = series->points[series->npoints - 1].x;
+        visits[n++] = fmin(LONGER * longest, most_visits(p, level));
+    }
     for (size_t i = 0; i < n; i++)
         if (!series_at(series, visits[i]))
             return out_of_memory(p);
