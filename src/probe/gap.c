@@ -13,8 +13,9 @@
 #include <string.h>
 
 enum {
-    MOST = 64,  /* ways that can be told from full associativity */
-    TRIALS = 3, /* for a decision in the search… */
+    MOST = 64,      /* ways that can be told from full associativity */
+    SMALLEST = 256, /* bytes: the first gap, and what others are multiples of */
+    TRIALS = 3,     /* for a decision in the search… */
     AGAIN =
         12, /* …and before a conflict is believed: a neighbour makes some, but not all */
     CONFIRM = 10, /* for the confidence of the answer */
@@ -111,7 +112,7 @@ static int find_gap(struct probing *p, uint64_t most, uint64_t *gap, size_t *n)
 {
     bool agree;
     *gap = 0;
-    for (uint64_t k = 256; k <= most; k += 256) {
+    for (uint64_t k = SMALLEST; k <= most; k += SMALLEST) {
         if (!plausible(k))
             continue;
         if (!time_left(p, (double)k / (double)most))
@@ -199,12 +200,37 @@ static bool plausible_size(const struct strata_probed_cache *l1)
            l1->size.value <= 1.25 * l1->effective.high;
 }
 
+/* A neighbour may have hidden the smallest gap from the search, which then found twice
+ * that: so where less could be used than was found, the halved gap is tried once more. That
+ * of the way size spreads the locations over two sets, and they fit. */
+static int halve_gap(struct probing *p, struct strata_probed_cache *l1)
+{
+    size_t n = (size_t)l1->ways.value + 1;
+    double k = l1->size.value / l1->ways.value / 2;
+    bool above = true, below = false;
+    int status = 0;
+    for (; !status && k >= SMALLEST; k /= 2) {
+        status = conflict(p, n, (uint64_t)k, 0, &above);
+        if (!status)
+            status = conflict(p, n - 1, (uint64_t)k, 0, &below);
+        if (!above || below)
+            break;
+        l1->size.value = l1->size.low = l1->size.high = k * l1->ways.value;
+    }
+    return status;
+}
+
 int probe_gap_again(struct probing *p)
 {
-    struct strata_probed_cache *l1 = &p->probed->caches[0], before = *l1;
-    if (plausible_size(l1))
-        return 0;
-    int status = probe_gap(p);
+    struct strata_probed_cache *l1 = &p->probed->caches[0], before;
+    int status = 0;
+    if (l1->size.known && l1->effective.known &&
+        l1->size.value > 1.25 * l1->effective.value)
+        status = halve_gap(p, l1);
+    before = *l1;
+    if (status || plausible_size(l1))
+        return status;
+    status = probe_gap(p);
     if (!status && !plausible_size(l1) && before.size.known) {
         l1->size = before.size;
         l1->ways = before.ways;
