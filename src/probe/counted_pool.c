@@ -202,15 +202,28 @@ static int add_batch(struct counted *c, struct pool *pool)
     return status;
 }
 
+/* Where chance decides, the last lines of many take the longest, and are not needed: the
+ * number of sets is known without them (whole_colours()). */
+static bool is_large(const struct pool *pool)
+{
+    enum { MANY = 1024 };
+    return !pool->steady && pool->held.n > MANY;
+}
+
 /* Goes on until so many lines in turn did not fit that every set has been tried: as many
- * as are held, and more where there are few ways. */
+ * as are held, and more where there are few ways. Where there are many, until the next
+ * batch is expected to add less than one in a hundred. */
 int pool_hold(struct counted *c, struct pool *pool)
 {
     int status = pool->tried || pool->exclusive ? 0 : try_overfull(c, pool);
-    size_t vain = 0, enough = 0;
+    size_t vain = 0, enough = 0, last = 0;
     while (!status && !*pool->why && vain <= enough && has_next(pool)) {
         size_t before = pool->held.n, tried = pool->tried;
         status = add_batch(c, pool);
+        size_t added = pool->held.n > before ? pool->held.n - before : 0;
+        if (is_large(pool) && last && 100 * added * added / last < pool->held.n)
+            break;
+        last = added;
         vain = pool->held.n > before ? 0 : vain + pool->tried - tried;
         enough = pool->held.n * (pool->ways ? 1 + 6 / pool->ways : 1);
     }
@@ -439,7 +452,7 @@ int pool_set(struct counted *c, struct pool *pool)
     int status = drop_foreign(c, pool);
     if (!status)
         status = find_set(c, pool);
-    for (int i = 0; i < 3 && !status && pool->ways; i++) {
+    for (int i = 0; i < 3 && !status && pool->ways && !is_large(pool); i++) {
         size_t held = pool->held.n;
         status = pool_hold(c, pool); /* now that the ways say how long to go on */
         if (!status)
