@@ -137,12 +137,17 @@ static struct ground ground(uint64_t page, uint64_t bytes)
         .page = page, .bytes = page ? bytes - bytes % page : 0, .line = 64};
 }
 
-static void offer(struct simulated *s, int event, const char *format, unsigned level)
+/* The name has the level between its two parts, where it is above 0. */
+static void offer(struct simulated *s, int event, const char *name, unsigned level,
+                  const char *rest)
 {
     struct counted_event *e = &s->counting.events[event];
+    char digits[16] = "";
+    if (level)
+        snprintf(digits, sizeof digits, "%u", level);
     e->present = true;
     e->way = WAY_STANDARD;
-    snprintf(e->name, sizeof e->name, format, level);
+    snprintf(e->name, sizeof e->name, "%s%s%s", name, digits, rest);
 }
 
 /* The events of the machine's levels. */
@@ -154,8 +159,8 @@ static void list_events(struct simulated *s, const struct strata_machine *machin
             continue;
         for (uint32_t type = STRATA_INT; type <= STRATA_FLOAT; type++)
             s->levels[type] |= cache->types & type ? UINT32_C(1) << (cache->level - 1) : 0;
-        offer(s, (int)CACHE_EVENT(cache->level),
-              cache->level == 1 ? "l%ud_misses" : "l%u_misses", cache->level);
+        offer(s, (int)CACHE_EVENT(cache->level), "l", cache->level,
+              cache->level == 1 ? "d_misses" : "_misses");
     }
     for (uint32_t i = 0; i < machine->ntlbs; i++) {
         const struct strata_tlb *tlb = &machine->tlbs[i];
@@ -163,8 +168,8 @@ static void list_events(struct simulated *s, const struct strata_machine *machin
             continue;
         for (uint32_t type = STRATA_INT; type <= STRATA_FLOAT; type++)
             s->tlbs[type][tlb->page == machine->huge] |= UINT32_C(1) << (tlb->level - 1);
-        offer(s, (int)TLB_EVENT(tlb->level),
-              tlb->level == 1 ? "dtlb_misses" : "dtlb%u_misses", tlb->level);
+        offer(s, (int)TLB_EVENT(tlb->level), "dtlb", tlb->level > 1 ? tlb->level : 0,
+              "_misses");
     }
 }
 
@@ -215,7 +220,7 @@ int counting_simulated(struct counting **counting, const struct strata_machine *
     if (machine->huge && sim_map_huge(s->sim, s->base[HUGE_PAGES], huge_bytes))
         s->counting.ground[HUGE_PAGES].bytes = 0;
     list_events(s, machine);
-    offer(s, BANK_EVENT, "bank_conflicts", 0);
+    offer(s, BANK_EVENT, "bank", 0, "_conflicts");
     share_tlbs(s);
     set_faults(s, faults, n);
     *counting = &s->counting;

@@ -37,7 +37,7 @@ check 'perf without counts: says what to do' grep -q 'method counters' "$work/er
 
 # Here there may be counters, or none: then it says which event is missing.
 run probe --method counters --quick --no-progress
-answered() { [ $status -eq 0 ] || [ $status -eq 3 ]; }
+answered() { [ "$status" -eq 0 ] || [ "$status" -eq 3 ]; }
 check 'this machine: answers, or exit status 3' answered
 [ $status -eq 3 ] && check 'this machine: the event and why' \
     grep -q 'l1d_misses: .*method timing needs none' "$work/err"
