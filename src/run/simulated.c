@@ -146,7 +146,7 @@ static int simulated_walk(struct runner *runner, enum arena arena, const struct 
     }
     for (; visits < FEW_VISITS; visits += refs->n)
         cycles += sim_chase(s->sim, base, refs->at, refs->n);
-    runner->visits += visits + refs->n;
+    runner->visits = sim_counts(s->sim)->accesses[SIM_LOAD];
     trial->disturbed = false;
     trial->cycles =
         clocked_walk(s, (double)cycles / (double)visits, visits) * s->cycle_scale;

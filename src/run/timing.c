@@ -66,20 +66,24 @@ enum {
 };
 
 /* Walks in laps until they no longer get faster (runner.h). Returns where it stands. */
-static void *warm_up(void *first, const struct refs *refs)
+static void *warm_up(void *first, const struct refs *refs, uint64_t *visits)
 {
-    size_t part = runner_part(refs->n);
+    size_t part = runner_part(refs->n), compared = refs->ramp ? refs->n : part;
     void *p = first;
     double before = INFINITY;
-    for (size_t i = 1; refs->ramp && i < RAMP; i++)
+    for (size_t i = 1; refs->ramp && i < RAMP; i++) {
         chase(first, refs->n * i / RAMP);
+        *visits += refs->n * i / RAMP;
+    }
     for (int lap = 0; lap < runner_laps(refs->n); lap++) {
-        double now = timed_chase(&p, refs->ramp ? refs->n : part);
+        double now = timed_chase(&p, compared);
+        *visits += compared;
         if (now > SAME * before)
             break;
         before = now;
-        if (!refs->ramp) /* it has favoured the beginning: whole laps are compared */
-            p = chase(p, refs->n - part);
+        /* a ramp has favoured the beginning: whole laps are compared */
+        p = chase(p, refs->n - compared);
+        *visits += refs->n - compared;
     }
     return p;
 }
@@ -99,7 +103,7 @@ static int timing_walk(struct runner *runner, enum arena arena, const struct ref
                        struct trial *trial)
 {
     struct timing *timing = (struct timing *)runner;
-    void *p = warm_up(lay_out(timing->memory[arena], refs), refs);
+    void *p = warm_up(lay_out(timing->memory[arena], refs), refs, &runner->visits);
     size_t visits = refs->n < LONG_VISITS ? FIRST_VISITS : LONG_VISITS;
     double ns;
 
@@ -117,7 +121,7 @@ static int timing_walk(struct runner *runner, enum arena arena, const struct ref
         if (refs->n < LARGEST)
             p = chase(p, refs->n);
     }
-    runner->visits += refs->n + RUNS * visits;
+    runner->visits += visits + RUNS * visits;
     trial->cycles = ns / (double)visits / runner->cycle_ns;
     return 0;
 }
