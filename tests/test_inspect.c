@@ -601,7 +601,7 @@ static void performing(void **state)
     struct plan plan;
     struct strata_error error;
     size_t calls = 0;
-    const struct counting counting = {.context = &calls, .groups = 2, .count = count_calls};
+    const struct counters counting = {.context = &calls, .groups = 2, .count = count_calls};
     (void)state;
     assert_int_equal(plan_make(&options, &matrices, &plan), 0);
     assert_true(plan_seconds(&plan) > 0);
@@ -618,7 +618,7 @@ static void unknown_kernel(void **state)
     struct plan plan;
     struct strata_error error;
     size_t calls = 0;
-    const struct counting counting = {.context = &calls, .groups = 1, .count = count_calls};
+    const struct counters counting = {.context = &calls, .groups = 1, .count = count_calls};
     (void)state;
     other = matrices;
     strcpy(other.branches.kernels[0].name, "zz");

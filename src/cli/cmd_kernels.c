@@ -60,7 +60,7 @@ static int run_plan(FILE *file, struct strata_error *error)
     if (plan_make(&options, &matrices, &plan) != 0)
         return fail(error, STRATA_FAILED, "out of memory");
     struct recording recording = {.file = file};
-    const struct counting counting = {.context = &recording, .groups = 1, .count = count};
+    const struct counters counting = {.context = &recording, .groups = 1, .count = count};
     if (fseek(file, 0, SEEK_CUR) != 0) /* from reading to writing */
         status = fail(error, STRATA_FAILED, "cannot write counts: %m");
     if (!status)

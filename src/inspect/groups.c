@@ -238,7 +238,7 @@ int groups_measure(struct groups *groups, const struct plan *plan,
                    struct strata_error *error)
 {
     size_t n = plan->n * groups->nevents;
-    struct counting counting = {.context = groups,
+    struct counters counting = {.context = groups,
                                 .count = count,
                                 .watched = watched,
                                 .progress = progress,

@@ -38,7 +38,7 @@ struct groups {
 int groups_open(struct groups *groups, const struct pmu_system *system,
                 const struct pmu_want *wants, size_t nevents, struct strata_error *error);
 
-/* Runs a plan. `progress` and `watched` are as struct counting has them. */
+/* Runs a plan. `progress` and `watched` are as struct counters has them. */
 int groups_measure(struct groups *groups, const struct plan *plan,
                    const struct matrices *matrices, volatile uint64_t *watched,
                    int (*progress)(void *, double, const char *), void *context,

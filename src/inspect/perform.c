@@ -325,7 +325,7 @@ static void rewind_walk(struct stage *stage)
         work_cascade(stage);
 }
 
-static int do_run(struct stage *stage, size_t i, const struct counting *counting,
+static int do_run(struct stage *stage, size_t i, const struct counters *counting,
                   struct strata_error *error)
 {
     for (size_t group = 0; group < counting->groups; group++) {
@@ -357,7 +357,7 @@ static int find_kernel(struct stage *stage, const struct matrices *matrices,
 }
 
 static int run_all(struct stage *stage, const struct matrices *matrices,
-                   const struct counting *counting, struct strata_error *error)
+                   const struct counters *counting, struct strata_error *error)
 {
     const struct plan *plan = stage->plan;
     for (size_t i = 0; i < plan->n; i++) {
@@ -391,7 +391,7 @@ static char *get_pages(size_t bytes)
 }
 
 int perform(const struct plan *plan, const struct matrices *matrices,
-            const struct counting *counting, struct strata_error *error)
+            const struct counters *counting, struct strata_error *error)
 {
     struct stage stage = {.plan = plan, .watched = counting->watched};
     /* Pages that are written at growing units reach a little further. */

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 /* Who counts. */
-struct counting {
+struct counters {
     void *context;
     size_t groups;
     /* Calls work() once between two readings of a group of counters, and notes the
@@ -26,6 +26,6 @@ struct counting {
 
 /* STRATA_FAILED: no memory for the walks, or what count() fails with. */
 int perform(const struct plan *plan, const struct matrices *matrices,
-            const struct counting *counting, struct strata_error *error);
+            const struct counters *counting, struct strata_error *error);
 
 #endif

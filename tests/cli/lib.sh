@@ -33,6 +33,17 @@ not_ok() {
     failures=$((failures + 1))
 }
 
+# plain_only REASON: ends the script where strata has sanitizers: what it runs has none, and
+# the plain build has been through it
+plain_only() {
+    case $strata in
+    */asan/*)
+        echo "skip: $1"
+        exit 77
+        ;;
+    esac
+}
+
 # check DESCRIPTION COMMAND...: the command must succeed
 check() {
     description=$1

@@ -4,6 +4,7 @@
 # strata record: programs of all sorts run to their end as they do without, with the same
 # output and exit status, and leave a profile of what was seen until then.
 . tests/programs/lib.sh
+plain_only 'the tool that runs these programs has no sanitizers'
 
 machine=$root/tests/machines/direct.machine
 # Fewer things that differ from one run to the next
