@@ -20,6 +20,7 @@ trap stop EXIT
 
 # All processors if that is allowed, else a process of our own
 begin() {
+    : >"$work/said" # what the one before said is not the answer
     (cd "$work" && exec "$strata" serve --listen 0 -I 200 "$@") >"$work/said" 2>"$work/log" </dev/null &
     pid=$!
     until grep -q Ctrl-C "$work/said"; do
