@@ -4,7 +4,9 @@
  *
  * Pairs of trials, one of each string, are made until the sign test says that their median
  * difference lies on one side of half the amount. Signs bear the outliers of a shared
- * machine; pairs bear its drift. */
+ * machine; pairs bear its drift. Where a neighbour disturbs more than half of the trials of
+ * the string, and fewer of the control, the median is his: then the lower quartile of the
+ * differences is asked for, as long as the control is steady. */
 #include "core/sort.h"
 #include "probe/probing.h"
 
@@ -16,15 +18,15 @@ enum { FEWEST = 12, MOST = 1600 };
 #define ERROR 0.00025 /* of one look at the differences so far… */
 #define LOOKS 10      /* …and of the whole test, with its many looks, so much more */
 
-/* The chance that a fair coin falls on one side at most k times of n. */
-static double coin(int k, int n)
+/* The chance that what happens with the chance `each` happens at most k times of n. */
+static double at_most(int k, int n, double each)
 {
-    double tail = 0, chance = exp2(-n);
+    double tail = 0, chance = pow(1 - each, n);
     for (int i = 0; i <= k; i++) {
         tail += chance;
-        chance *= (double)(n - i) / (i + 1);
+        chance *= (double)(n - i) / (i + 1) * each / (1 - each);
     }
-    return tail;
+    return fmin(1, tail);
 }
 
 double separation(const double *low, const double *high, size_t n)
@@ -44,37 +46,83 @@ static double median(double *values, int n)
     return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
+/* The pairs of a test: n so far. */
+struct pairs {
+    int n, above; /* how many lie above half the amount */
+    double difference[MOST], control[MOST];
+};
+
+static int add_pair(struct probing *p, const struct string *a, double xa,
+                    const struct string *b, double xb, double amount, struct pairs *pairs)
+{
+    double mine, other;
+    int status = try_string(p, a, xa, &mine);
+    if (!status)
+        status = try_string(p, b, xb, &other);
+    if (status)
+        return status;
+    pairs->control[pairs->n] = other;
+    pairs->difference[pairs->n++] = mine - other;
+    pairs->above += mine - other > amount / 2;
+    return 0;
+}
+
+/* Whether the middle half of the controls lies closer together than half of what is to be
+ * told apart: then the clock is good, and what makes single trials slower is a neighbour.
+ */
+static bool steady(const struct pairs *pairs, double amount)
+{
+    double sorted[MOST];
+    memcpy(sorted, pairs->control, (size_t)pairs->n * sizeof *sorted);
+    sort_ascending(sorted, (size_t)pairs->n);
+    return sorted[pairs->n * 3 / 4] - sorted[pairs->n / 4] < amount / 4;
+}
+
+/* `alike`: the share of pairs that must lie below half the amount for the two to be so. */
+static int decide(struct probing *p, const struct string *a, double xa,
+                  const struct string *b, double xb, double amount, int most, double alike,
+                  struct decision *decision)
+{
+    struct pairs pairs = {.n = 0};
+    double error = 1;
+    *decision = (struct decision){.confidence = 0.5};
+    if (late(p))
+        return 0;
+    while (pairs.n < most && pairs.n < MOST && (pairs.n < FEWEST || error > ERROR)) {
+        int status = add_pair(p, a, xa, b, xb, amount, &pairs);
+        if (status)
+            return status;
+        if (pairs.n == FEWEST && alike < 0.5 && !steady(&pairs, amount))
+            alike = 0.5;
+        error = fmin(at_most(pairs.n - pairs.above, pairs.n, alike),
+                     at_most(pairs.above, pairs.n, 1 - alike));
+        if (pairs.n >= FEWEST && !time_left(p, 0))
+            break;
+    }
+    decision->slower = pairs.above > (1 - alike) * pairs.n;
+    decision->share = (double)pairs.above / pairs.n;
+    decision->by = median(pairs.difference, pairs.n);
+    decision->confidence = 1 - fmin(0.5, LOOKS * error);
+    return 0;
+}
+
 int decide_slower(struct probing *p, const struct string *a, double xa,
                   const struct string *b, double xb, double amount,
                   struct decision *decision)
 {
-    return decide_within(p, a, xa, b, xb, amount, MOST, decision);
+    return decide(p, a, xa, b, xb, amount, MOST, 0.5, decision);
+}
+
+int decide_disturbed(struct probing *p, const struct string *a, double xa,
+                     const struct string *b, double xb, double amount,
+                     struct decision *decision)
+{
+    return decide(p, a, xa, b, xb, amount, MOST, 0.25, decision);
 }
 
 int decide_within(struct probing *p, const struct string *a, double xa,
                   const struct string *b, double xb, double amount, int most,
                   struct decision *decision)
 {
-    double difference[MOST], mine, other, error = 1;
-    int above = 0, n = 0;
-    *decision = (struct decision){.confidence = 0.5};
-    if (late(p))
-        return 0;
-    while (n < most && n < MOST && (n < FEWEST || error > ERROR)) {
-        int status = try_string(p, a, xa, &mine);
-        if (!status)
-            status = try_string(p, b, xb, &other);
-        if (status)
-            return status;
-        difference[n++] = mine - other;
-        above += mine - other > amount / 2;
-        error = coin(above < n - above ? above : n - above, n);
-        if (n >= FEWEST && !time_left(p, 0))
-            break;
-    }
-    decision->slower = 2 * above > n;
-    decision->share = (double)above / n;
-    decision->by = median(difference, n);
-    decision->confidence = 1 - fmin(0.5, LOOKS * error);
-    return 0;
+    return decide(p, a, xa, b, xb, amount, most, 0.5, decision);
 }

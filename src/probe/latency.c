@@ -334,6 +334,30 @@ static struct strata_value best_view(const struct probing *p, const struct serie
     return conclude(&best, flattest(&best));
 }
 
+/* Neighbours use the same memory, now more, now less, and the trials of a latency are made
+ * in a short time. But the largest footprints of the cache-only string, far beyond the last
+ * level, were visited now and then in the whole course of the probe: as much as those of
+ * the last octave differ, so may this. */
+static void allow_for_drift(const struct probing *p, struct strata_value *memory)
+{
+    const struct series *series = dataset_find(p->probed->data, "cache");
+    double seen[MOST_TRIALS];
+    size_t n = 0;
+    if (!series || !p->probed->ncaches || !memory->known)
+        return;
+    double from = fmax(series->points[series->npoints - 1].x / 2,
+                       2 * p->probed->caches[p->probed->ncaches - 1].effective.high);
+    for (size_t i = 0; i < series->npoints; i++)
+        for (size_t j = 0; j < series->points[i].n && n < MOST_TRIALS; j++)
+            if (series->points[i].x > from)
+                seen[n++] = series->points[i].y[j];
+    if (!n)
+        return;
+    sort_ascending(seen, n);
+    memory->low = fmin(memory->low, memory->value * seen[0] / seen[n / 2]);
+    memory->high = fmax(memory->high, memory->value * seen[n - 1] / seen[n / 2]);
+}
+
 /* What contradicts the cache-only string is not believed. */
 static struct strata_value latency_of(const struct probing *p, const struct series *series,
                                       int level)
@@ -341,6 +365,8 @@ static struct strata_value latency_of(const struct probing *p, const struct seri
     struct strata_value value = best_view(p, series, level);
     if (value.known && !reaches(p, series, level))
         value.confidence = fmin(value.confidence, 0.5);
+    if (level == p->probed->ncaches)
+        allow_for_drift(p, &value);
     return value;
 }
 

@@ -26,16 +26,29 @@ static const struct part {
     int (*run)(struct probing *p);
     double until; /* share of the budget used when it ends */
 } parts[] = {
-    {"first cache", probe_gap, 0.14},       {"caches", probe_caches, 0.38},
-    {"first cache", probe_gap_again, 0.41}, {"TLBs", base_tlbs, 0.55},
-    {"huge-page TLBs", huge_tlbs, 0.58},    {"caches", probe_caches_again, 0.64},
-    {"first cache", probe_gap_again, 0.66}, {"latencies", probe_latencies_roughly, 0.68},
-    {"lines", probe_lines, 0.78},           {"latencies", probe_room, 0.79},
-    {"TLBs", probe_tlbs_again, 0.80},       {"latencies", probe_latencies, 0.83},
-    {"first cache", probe_gap_again, 0.84}, {"associativity", probe_ways, 0.85},
-    {"caches", probe_caches_again, 0.86},   {"TLBs", probe_tlbs_again, 0.87},
-    {"latencies", probe_latencies, 0.89},   {"TLBs", probe_tlbs_again, 0.90},
-    {"lines", judge_lines, 0.90},           {"caches", cap_effective, 0.90},
+    {"first cache", probe_gap, 0.14},
+    {"caches", probe_caches, 0.38},
+    {"first cache", probe_gap_again, 0.41},
+    {"TLBs", base_tlbs, 0.55},
+    {"huge-page TLBs", huge_tlbs, 0.58},
+    {"caches", probe_caches_again, 0.64},
+    {"first cache", probe_gap_again, 0.66},
+    {"TLBs", probe_tlbs_again, 0.67},
+    {"latencies", probe_latencies_roughly, 0.68},
+    {"TLBs", probe_tlbs_again, 0.69},
+    {"lines", probe_lines, 0.78},
+    {"latencies", probe_room, 0.79},
+    {"TLBs", probe_tlbs_again, 0.80},
+    {"latencies", probe_latencies, 0.83},
+    {"first cache", probe_gap_again, 0.84},
+    {"associativity", probe_ways, 0.85},
+    {"TLBs", probe_tlbs_again, 0.855},
+    {"caches", probe_caches_again, 0.865},
+    {"TLBs", probe_tlbs_again, 0.87},
+    {"latencies", probe_latencies, 0.89},
+    {"TLBs", probe_tlbs_again, 0.90},
+    {"lines", judge_lines, 0.90},
+    {"caches", cap_effective, 0.90},
 };
 
 enum {
@@ -115,12 +128,11 @@ static void judge_quiet(struct probing *p, const struct load *before)
 /* A part that could not go on from what was found before is left out: the rest stands. */
 static int forgive(struct probing *p, int status)
 {
-    if (!status || !p->impossible)
+    if (!status || !p->gave_up)
         return status;
-    p->impossible = false;
     *p->error = (struct strata_error){0};
-    note(p, "%s: not all was measured, because what came before was too disturbed",
-         p->what);
+    note(p, "%s: not all was measured, because %s", p->what, p->gave_up);
+    p->gave_up = NULL;
     return 0;
 }
 

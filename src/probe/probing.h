@@ -22,6 +22,7 @@ struct probing {
     double budget;         /* seconds; INFINITY on a simulated machine without a budget */
     double deadline;       /* of the present part, in seconds of runner_clock() */
     double started, share; /* of the present part, for the progress */
+    double longest;        /* seconds: the longest trial so far */
     bool levels_fixed;     /* parts have built on the number of cache levels */
     double height[STRATA_MAX_CACHES + 1]; /* cycles of a visit of C(k), by level */
     double block[STRATA_MAX_CACHES]; /* bytes that a visit brings in both ways, by level */
@@ -30,12 +31,15 @@ struct probing {
     bool line_by_gap[STRATA_MAX_CACHES]; /* where the gap test found the line */
     const char *what;                    /* the present part */
     bool stopped;                        /* the user asked to end, or the time is over */
-    bool impossible; /* the present part failed for want of a string that there can be */
+    const char *gave_up;                 /* why the present part could not go on, or NULL */
     struct strata_error *error;
 };
 
 /* Begins a part that may take until `until`, a share of the whole budget. */
 void begin_part(struct probing *p, const char *what, double until);
+
+/* Gives the present part so much more, a share of the whole budget, from now on. */
+void more_time(struct probing *p, double share);
 
 /* Whether the present part still has time; shows progress. `done` is the share of the
  * part that is done, where that is known better than by the clock. */
@@ -78,6 +82,9 @@ struct curve {
 };
 int series_curve(const struct series *series, struct rng *half, struct curve *curve);
 
+/* The confidence from which on an answer is not looked for again. */
+#define SURE 0.95
+
 /* Answers. */
 struct strata_value known(double value, double low, double high, double confidence);
 /* How far another run may lie off, as a factor to both sides, if this one's trials lie
@@ -103,7 +110,12 @@ int decide_slower(struct probing *p, const struct string *a, double xa,
                   const struct string *b, double xb, double amount,
                   struct decision *decision);
 
-/* The same with at most so many pairs. */
+/* The same where a neighbour makes up to three quarters of the trials of a slower. */
+int decide_disturbed(struct probing *p, const struct string *a, double xa,
+                     const struct string *b, double xb, double amount,
+                     struct decision *decision);
+
+/* decide_slower() with at most so many pairs. */
 int decide_within(struct probing *p, const struct string *a, double xa,
                   const struct string *b, double xb, double amount, int most,
                   struct decision *decision);

@@ -22,8 +22,15 @@ int out_of_memory(struct probing *p)
  * was wrong, and this part cannot go on from there. */
 static int no_such_string(struct probing *p)
 {
-    p->impossible = true;
+    p->gave_up = "what came before was too disturbed";
     return fail(p->error, STRATA_FAILED, "there is no such string");
+}
+
+/* The parts look at the clock themselves; this is for those that misjudged it. */
+static int no_time_for(struct probing *p)
+{
+    p->gave_up = "no time was left";
+    return fail(p->error, STRATA_FAILED, "no time was left");
 }
 
 void begin_part(struct probing *p, const char *what, double until)
@@ -36,6 +43,20 @@ void begin_part(struct probing *p, const char *what, double until)
 
 /* Of the budget: what comes after the last measurement needs the rest. */
 #define HARD 0.92
+#define LAST 0.97 /* when a trial should have ended, and none begins… */
+#define SLOW 0.1  /* …if it takes no longer than this */
+
+/* When nothing more may be begun: on a busy machine a trial may take long. */
+static double end_of(const struct probing *p)
+{
+    double longest = fmin(p->longest, SLOW * p->budget);
+    return fmin(HARD * p->budget, LAST * p->budget - longest);
+}
+
+void more_time(struct probing *p, double share)
+{
+    p->deadline = fmin(runner_clock(p->runner) + share * p->budget, end_of(p));
+}
 
 bool time_left(struct probing *p, double done)
 {
@@ -51,16 +72,20 @@ bool time_left(struct probing *p, double done)
 
 bool late(const struct probing *p)
 {
-    return p->stopped || runner_clock(p->runner) > HARD * p->budget;
+    return p->stopped || runner_clock(p->runner) > end_of(p);
 }
 
 int try_string(struct probing *p, const struct string *string, double x, double *cycles)
 {
     struct trial trial = {0};
+    double started = runner_clock(p->runner);
+    if (started > LAST * p->budget)
+        return no_time_for(p);
     if (string->build(p, string, x) || !p->refs.n)
         return p->refs.no_memory ? out_of_memory(p) : no_such_string(p);
     if (runner_walk(p->runner, string->arena, &p->refs, &trial))
         return fail(p->error, STRATA_FAILED, "a walk failed");
+    p->longest = fmax(p->longest, runner_clock(p->runner) - started);
     *cycles = trial.cycles;
     return 0;
 }
@@ -151,7 +176,7 @@ long sweep_once(struct probing *p, const struct string *string, struct series *s
         if (point->x < from || point->x > to || (point->n && enough(series, i, least)))
             continue;
         bool time = time_left(p, (double)i / (double)series->npoints);
-        bool over = late(p) || started + pace * point->x > HARD * p->budget;
+        bool over = late(p) || started + pace * point->x > end_of(p);
         if (point->n ? !time : over) /* each is visited once as long as that can be */
             continue;
         if (try_string(p, string, point->x, &cycles))

@@ -19,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ANEW 0.03 /* of the budget: for another search, where the first was not sure */
+
 enum {
     FIRST = 4,      /* pages */
     MOST = 16384,   /* pages: four times the largest TLB known */
@@ -30,8 +32,6 @@ enum {
     SKIP = 4,    /* lines, at least… */
     FAR = 16,    /* …and as many as prefetchers bring in with a visit */
 };
-
-#define SURE 0.95
 
 /* a: lines in a page. x: pages. */
 static int build_spread(struct probing *p, const struct string *s, double x)
@@ -200,10 +200,15 @@ static size_t vote(const struct spread *spreads, size_t n, struct rise *rises)
     return found;
 }
 
+/* A test whether one string is slower than another. */
+typedef int decider(struct probing *p, const struct string *a, double xa,
+                    const struct string *b, double xb, double amount,
+                    struct decision *decision);
+
 /* The most pages, from low (which fits) to below high, that cost less than half of
  * `amount` more than as many lines in half as many pages. */
-static int bisect(struct probing *p, enum arena arena, double low, double high,
-                  double amount, double *edge, double *confidence)
+static int bisect(struct probing *p, decider *decide, enum arena arena, double low,
+                  double high, double amount, double *edge, double *confidence)
 {
     struct string spread = {.build = build_spread, .arena = arena, .a = 1};
     struct string folded = {.build = build_folded, .arena = arena};
@@ -211,7 +216,7 @@ static int bisect(struct probing *p, enum arena arena, double low, double high,
     struct decision d;
     while (high - low > 1) {
         double middle = floor((low + high) / 2);
-        int status = decide_slower(p, &spread, middle, &folded, middle, amount, &d);
+        int status = decide(p, &spread, middle, &folded, middle, amount, &d);
         if (status)
             return status;
         *(d.slower ? &high : &low) = middle;
@@ -227,21 +232,23 @@ static int bisect(struct probing *p, enum arena arena, double low, double high,
  * fully associative, down to two pages' worth. So its slope is taken between an eighth and
  * a quarter of the height, and then its foot is looked for with what a page costs by that.
  * *slope is over how many pages an eighth of the height is won. */
-static int find_entries(struct probing *p, enum arena arena, const struct rise *rise,
-                        double inner, struct strata_value *entries, double *slope)
+static int find_entries(struct probing *p, decider *decide, enum arena arena,
+                        const struct rise *rise, double inner, struct strata_value *entries,
+                        double *slope)
 {
     double base = fmax(inner + 1, floor(rise->from / 2)), eighth = 0, quarter = 0, edge;
     double confidence = 0, unused;
-    int status =
-        bisect(p, arena, base, rise->to + 1, rise->height / 4, &eighth, &confidence);
+    int status = bisect(p, decide, arena, base, rise->to + 1, rise->height / 4, &eighth,
+                        &confidence);
     if (!status)
-        status = bisect(p, arena, base, rise->to + 1, rise->height / 2, &quarter, &unused);
+        status = bisect(p, decide, arena, base, rise->to + 1, rise->height / 2, &quarter,
+                        &unused);
     edge = eighth;
     double pages = quarter - eighth;
     if (!status && pages >= 1) {
         double page = fmax(rise->height / 8 / pages, 2 * rise->height / quarter);
         base = fmax(base, floor(eighth - 4 * pages - 2));
-        status = bisect(p, arena, base, eighth + 1, page, &edge, &confidence);
+        status = bisect(p, decide, arena, base, eighth + 1, page, &edge, &confidence);
     }
     *entries = known(edge, edge, edge, confidence);
     *slope = pages;
@@ -249,16 +256,17 @@ static int find_entries(struct probing *p, enum arena arena, const struct rise *
 }
 
 /* A neighbour that shares the TLB takes entries away while it runs, but adds none: where
- * the tests were not sure, they are made again, and the surer or larger number counts. */
+ * the tests were not sure, they are made again with those that bear him, and the surer or
+ * larger number counts. */
 static int settle_entries(struct probing *p, enum arena arena, const struct rise *rise,
                           double inner, struct strata_value *entries, double *slope)
 {
     struct strata_value again;
     double other;
-    int status = find_entries(p, arena, rise, inner, entries, slope);
+    int status = find_entries(p, decide_slower, arena, rise, inner, entries, slope);
     for (int i = 0; i < 2 && !status && entries->confidence < SURE && time_left(p, 0);
          i++) {
-        status = find_entries(p, arena, rise, inner, &again, &other);
+        status = find_entries(p, decide_disturbed, arena, rise, inner, &again, &other);
         if (status || again.confidence < entries->confidence ||
             (again.confidence == entries->confidence && again.value <= entries->value))
             continue;
@@ -413,24 +421,45 @@ static double most_pages(const struct probing *p, enum arena arena)
     return ground->bytes ? fmin(MOST, (double)(ground->bytes / ground->page)) : 0;
 }
 
-/* Whether one more page fits after all. This can be told of a TLB that is fully
- * associative: with sets, the next page alone costs too little to be sure in a noise. */
-static int find_more(struct probing *p, enum arena arena, struct strata_probed_tlb *tlb)
+/* The chance, by one more test, that so many pages fit. */
+static int chance_of_fit(struct probing *p, enum arena arena,
+                         const struct strata_probed_tlb *tlb, double pages, double *chance)
 {
     struct string spread = {.build = build_spread, .arena = arena, .a = 1};
     struct string folded = {.build = build_folded, .arena = arena};
-    for (double next = tlb->entries.value + 1;
-         next <= most_pages(p, arena) && time_left(p, 0); next++) {
-        struct decision d;
-        int status = decide_slower(p, &spread, next, &folded, next,
-                                   tlb->penalty_cycles.value / 4, &d);
-        if (status)
-            return status;
-        if (d.slower || d.confidence < SURE)
+    struct decision d;
+    int status =
+        decide_slower(p, &spread, pages, &folded, pages, tlb->penalty_cycles.value / 4, &d);
+    *chance = d.slower ? 1 - d.confidence : d.confidence;
+    return status;
+}
+
+/* Whether one more page fits after all, and then how many more. This can be told of a TLB
+ * that is fully associative: with sets, the next page alone costs too little to be sure in
+ * a noise. */
+static int find_more(struct probing *p, enum arena arena, struct strata_probed_tlb *tlb)
+{
+    double most = most_pages(p, arena), low = tlb->entries.value, step = 1;
+    double fits = 1, more = 0, unused;
+    int status = 0;
+    while (!status && low + step < most && time_left(p, 0)) {
+        status = chance_of_fit(p, arena, tlb, low + step, &fits);
+        if (status || fits < SURE)
             break;
-        tlb->entries = tlb->ways = known(next, next, next, d.confidence);
+        more_time(p, ANEW); /* the first search was disturbed */
+        low += step;
+        step *= 2;
     }
-    return 0;
+    if (status || low == tlb->entries.value)
+        return status;
+    status = bisect(p, decide_slower, arena, low, low + step, tlb->penalty_cycles.value / 4,
+                    &low, &unused);
+    if (!status)
+        status = chance_of_fit(p, arena, tlb, low, &fits);
+    if (!status)
+        status = chance_of_fit(p, arena, tlb, low + 1, &more);
+    tlb->entries = tlb->ways = known(low, low, low, fits * (1 - more));
+    return status;
 }
 
 /* Where the first search was not sure, another one, from what it found: the surer or else
@@ -438,7 +467,7 @@ static int find_more(struct probing *p, enum arena arena, struct strata_probed_t
 static int find_anew(struct probing *p, enum arena arena, struct strata_probed_tlb *tlb)
 {
     struct strata_probed_tlb again = *tlb;
-    double beyond = fmax(tlb->entries.high, 1.5 * tlb->entries.value);
+    double beyond = fmax(tlb->entries.high, 2 * tlb->entries.value);
     struct rise rise = {tlb->entries.low, fmin(beyond, most_pages(p, arena) - 1),
                         tlb->penalty_cycles.value};
     int status = find_size(p, arena, &rise, 0, &again);
@@ -461,9 +490,10 @@ int probe_tlbs_again(struct probing *p)
             !time_left(p, 0))
             continue;
         int status = 0;
-        if (tlb->entries.confidence < SURE)
+        if (tlb->entries.confidence < SURE) {
+            more_time(p, ANEW);
             status = find_anew(p, arena, tlb);
-        else if (tlb->ways.known && tlb->ways.value == tlb->entries.value)
+        } else if (tlb->ways.known && tlb->ways.value == tlb->entries.value)
             status = find_more(p, arena, tlb);
         if (status)
             return status;
@@ -493,18 +523,22 @@ int probe_tlbs(struct probing *p, enum arena arena)
     const struct ground *ground = &p->runner->ground[arena];
     struct spread spreads[STRINGS];
     struct rise rises[MAX_LEVELS];
-    double most = most_pages(p, arena);
+    double most = most_pages(p, arena), end = p->deadline;
     size_t n = 0;
     int status = 0;
     memset(spreads, 0, sizeof spreads);
     if (!ground->bytes || most < 2 * FIRST)
         return 0;
+    if (isfinite(end)) /* half of the time is for the entries */
+        p->deadline = (runner_clock(p->runner) + end) / 2;
     while (!status && !p->stopped && n < STRINGS) {
         status = measure_spread(p, arena, n + 1, most, &spreads[n]);
         n++;
-        if (n == 2 && !status && !p->stopped && all_agree(&spreads[0], &spreads[1]))
+        if (n == 2 && !status && !p->stopped &&
+            (all_agree(&spreads[0], &spreads[1]) || !time_left(p, 1)))
             break;
     }
+    p->deadline = end;
     if (!status && !p->stopped) {
         size_t found = vote(spreads, n, rises);
         struct strata_probed_tlb *first = &p->probed->tlbs[p->probed->ntlbs];
