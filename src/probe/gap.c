@@ -239,6 +239,26 @@ static int halve_gap(struct probing *p, struct strata_probed_cache *l1)
     return status;
 }
 
+/* A neighbour that shares the cache takes ways away while it runs, but adds none: whether
+ * one more fits after all is asked now and then. */
+static int look_for_more(struct probing *p, struct strata_probed_cache *l1)
+{
+    struct strata_probed_cache before = *l1;
+    size_t n = (size_t)l1->ways.value + 1;
+    uint64_t k = (uint64_t)(l1->size.value / l1->ways.value);
+    bool full;
+    int status = conflict(p, n, k, 0, &full);
+    if (!status && full && l1->line.confidence < SURE && time_left(p, 0))
+        return settle_line(p, n, k, &l1->line);
+    if (status || full)
+        return status;
+    more_time(p, ANEW);
+    status = probe_gap(p);
+    if (!plausible_size(l1) || l1->size.value < before.size.value)
+        *l1 = before;
+    return status;
+}
+
 int probe_gap_again(struct probing *p)
 {
     struct strata_probed_cache *l1 = &p->probed->caches[0], before;
@@ -252,10 +272,7 @@ int probe_gap_again(struct probing *p)
     if (!l1->size.known)
         more_time(p, ANEW);
     if (plausible_size(l1))
-        return l1->line.confidence < SURE && time_left(p, 0)
-                   ? settle_line(p, (size_t)l1->ways.value + 1,
-                                 (uint64_t)(l1->size.value / l1->ways.value), &l1->line)
-                   : 0;
+        return time_left(p, 0) ? look_for_more(p, l1) : 0;
     status = probe_gap(p);
     if (!status && !plausible_size(l1) && before.size.known) {
         l1->size = before.size;

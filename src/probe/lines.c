@@ -339,21 +339,34 @@ int probe_lines(struct probing *p)
     return status;
 }
 
+/* The line of the nearest level before i of which it is sure. */
+static double sure_line(const struct probing *p, int i)
+{
+    while (--i >= 0) {
+        const struct strata_value *line = &p->probed->caches[i].line;
+        if (line->known && line->confidence >= SURE)
+            return line->value;
+    }
+    return first_line(p);
+}
+
 /* A prefetcher of an inner level brings in pairs of lines, and then stripes show these and
- * not the line. They never show less than the line: so a line as long as that of the level
- * before is believed; a longer one if it is longer than what the inner levels bring in,
- * too, or if the gap test found it. */
+ * not the line. They never show less than the line: so a line as long as that of a level
+ * before is believed; a longer one if it is sure, and longer than what the inner levels
+ * bring in, too, or if the gap test found it. */
 int judge_lines(struct probing *p)
 {
     for (int i = 1; i < p->probed->ncaches; i++) {
-        struct strata_probed_cache *cache = &p->probed->caches[i];
-        const struct strata_value *inner = &cache[-1].line;
-        double before = inner->known ? inner->value : first_line(p);
-        bool longer = cache->line.known && cache->line.value > before;
-        if (longer && !p->line_by_gap[i] &&
-            (cache->line.value <= p->block[i - 1] || cache->line.value > p->block[i]))
-            cache->line = unknown("prefetching hides it: %g bytes behave as one line",
-                                  cache->line.value);
+        struct strata_value *line = &p->probed->caches[i].line;
+        if (!line->known || line->value <= sure_line(p, i))
+            continue;
+        if (line->confidence < SURE)
+            *line = unknown("it may be longer than that of the level before, but trials "
+                            "differ too much to tell");
+        else if (!p->line_by_gap[i] &&
+                 (line->value <= p->block[i - 1] || line->value > p->block[i]))
+            *line =
+                unknown("prefetching hides it: %g bytes behave as one line", line->value);
     }
     return 0;
 }

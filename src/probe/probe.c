@@ -186,6 +186,7 @@ int strata_probe(const struct strata_probe_options *options, struct strata_probe
     status = make_runner(&p);
     if (status)
         goto out;
+    p.runner->until = LAST * p.budget;
     describe(&p);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && !status && !p.stopped; i++) {
         begin_part(&p, parts[i].what, parts[i].until);

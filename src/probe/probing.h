@@ -29,11 +29,15 @@ struct probing {
     double block_confidence[STRATA_MAX_CACHES]; /* of that; 0: it is not known */
     bool alone[STRATA_MAX_CACHES]; /* visits that are no pairs bring in only their line */
     bool line_by_gap[STRATA_MAX_CACHES]; /* where the gap test found the line */
+    double tlb_rise[STRATA_MAX_TLBS];    /* cycles that a miss costs in the sweep, by TLB */
     const char *what;                    /* the present part */
     bool stopped;                        /* the user asked to end, or the time is over */
     const char *gave_up;                 /* why the present part could not go on, or NULL */
     struct strata_error *error;
 };
+
+/* The share of the budget after which no trial goes on. */
+#define LAST 0.97
 
 /* Begins a part that may take until `until`, a share of the whole budget. */
 void begin_part(struct probing *p, const char *what, double until);

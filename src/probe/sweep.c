@@ -43,8 +43,7 @@ void begin_part(struct probing *p, const char *what, double until)
 
 /* Of the budget: what comes after the last measurement needs the rest. */
 #define HARD 0.92
-#define LAST 0.97 /* when a trial should have ended, and none begins… */
-#define SLOW 0.1  /* …if it takes no longer than this */
+#define SLOW 0.1 /* of it: trials that take longer may be cut short in the end */
 
 /* When nothing more may be begun: on a busy machine a trial may take long. */
 static double end_of(const struct probing *p)
@@ -79,13 +78,14 @@ int try_string(struct probing *p, const struct string *string, double x, double 
 {
     struct trial trial = {0};
     double started = runner_clock(p->runner);
-    if (started > LAST * p->budget)
-        return no_time_for(p);
     if (string->build(p, string, x) || !p->refs.n)
         return p->refs.no_memory ? out_of_memory(p) : no_such_string(p);
     if (runner_walk(p->runner, string->arena, &p->refs, &trial))
         return fail(p->error, STRATA_FAILED, "a walk failed");
-    p->longest = fmax(p->longest, runner_clock(p->runner) - started);
+    double ended = runner_clock(p->runner);
+    if (ended > p->runner->until) /* and was cut short */
+        return no_time_for(p);
+    p->longest = fmax(p->longest, ended - started);
     *cycles = trial.cycles;
     return 0;
 }

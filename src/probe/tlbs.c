@@ -391,6 +391,7 @@ static int add_tlb(struct probing *p, enum arena arena, int level, const struct 
     memset(tlb, 0, sizeof *tlb);
     tlb->level = level;
     tlb->page = p->runner->ground[arena].page;
+    p->tlb_rise[tlb - probed->tlbs] = rise->height;
     return find_size(p, arena, rise, inner, tlb);
 }
 
@@ -421,6 +422,13 @@ static double most_pages(const struct probing *p, enum arena arena)
     return ground->bytes ? fmin(MOST, (double)(ground->bytes / ground->page)) : 0;
 }
 
+/* Cycles that a miss costs, as the sweep saw it: the penalty may have been told of pages
+ * that fitted. */
+static double height_of(const struct probing *p, const struct strata_probed_tlb *tlb)
+{
+    return p->tlb_rise[tlb - p->probed->tlbs];
+}
+
 /* The chance, by one more test, that so many pages fit. */
 static int chance_of_fit(struct probing *p, enum arena arena,
                          const struct strata_probed_tlb *tlb, double pages, double *chance)
@@ -429,7 +437,7 @@ static int chance_of_fit(struct probing *p, enum arena arena,
     struct string folded = {.build = build_folded, .arena = arena};
     struct decision d;
     int status =
-        decide_slower(p, &spread, pages, &folded, pages, tlb->penalty_cycles.value / 4, &d);
+        decide_slower(p, &spread, pages, &folded, pages, height_of(p, tlb) / 4, &d);
     *chance = d.slower ? 1 - d.confidence : d.confidence;
     return status;
 }
@@ -452,8 +460,8 @@ static int find_more(struct probing *p, enum arena arena, struct strata_probed_t
     }
     if (status || low == tlb->entries.value)
         return status;
-    status = bisect(p, decide_slower, arena, low, low + step, tlb->penalty_cycles.value / 4,
-                    &low, &unused);
+    status = bisect(p, decide_slower, arena, low, low + step, height_of(p, tlb) / 4, &low,
+                    &unused);
     if (!status)
         status = chance_of_fit(p, arena, tlb, low, &fits);
     if (!status)
@@ -469,7 +477,7 @@ static int find_anew(struct probing *p, enum arena arena, struct strata_probed_t
     struct strata_probed_tlb again = *tlb;
     double beyond = fmax(tlb->entries.high, 2 * tlb->entries.value);
     struct rise rise = {tlb->entries.low, fmin(beyond, most_pages(p, arena) - 1),
-                        tlb->penalty_cycles.value};
+                        height_of(p, tlb)};
     int status = find_size(p, arena, &rise, 0, &again);
     if (!status && again.entries.known &&
         (again.entries.confidence > tlb->entries.confidence ||
@@ -479,6 +487,43 @@ static int find_anew(struct probing *p, enum arena arena, struct strata_probed_t
     return status;
 }
 
+/* The same of a TLB with sets, of which half must overflow to be sure: if so many pages
+ * fit, it was disturbed, and another search tells. */
+static int doubt(struct probing *p, enum arena arena, struct strata_probed_tlb *tlb)
+{
+    double sets = tlb->entries.value / tlb->ways.value, fits;
+    double pages = tlb->entries.value + ceil(sets / 2);
+    if (pages >= most_pages(p, arena))
+        return 0;
+    int status = chance_of_fit(p, arena, tlb, pages, &fits);
+    if (status || fits < SURE)
+        return status;
+    tlb->entries.confidence = 1 - fits;
+    more_time(p, ANEW);
+    return find_anew(p, arena, tlb);
+}
+
+static int look_again(struct probing *p, enum arena arena, struct strata_probed_tlb *tlb)
+{
+    if (tlb->entries.confidence < SURE) {
+        more_time(p, ANEW);
+        return find_anew(p, arena, tlb);
+    }
+    if (!tlb->ways.known)
+        return 0;
+    return tlb->ways.value == tlb->entries.value ? find_more(p, arena, tlb)
+                                                 : doubt(p, arena, tlb);
+}
+
+/* How many levels a kind of page has, from the first on. */
+static int levels_of(const struct strata_probed *probed, int first)
+{
+    int n = 1;
+    while (first + n < probed->ntlbs && probed->tlbs[first + n].level > 1)
+        n++;
+    return n;
+}
+
 /* A neighbour that shares a TLB takes entries away, but not all the time: so the first
  * level, which is the one that it disturbs, is looked at again now and then. */
 int probe_tlbs_again(struct probing *p)
@@ -486,15 +531,13 @@ int probe_tlbs_again(struct probing *p)
     for (int i = 0; i < p->probed->ntlbs; i++) {
         struct strata_probed_tlb *tlb = &p->probed->tlbs[i];
         enum arena arena = tlb->page == p->probed->page ? BASE_PAGES : HUGE_PAGES;
-        if (tlb->level > 1 || !tlb->entries.known || !tlb->penalty_cycles.known ||
-            !time_left(p, 0))
+        double before = tlb->entries.value;
+        if (tlb->level > 1 || !tlb->entries.known || !time_left(p, 0))
             continue;
-        int status = 0;
-        if (tlb->entries.confidence < SURE) {
-            more_time(p, ANEW);
-            status = find_anew(p, arena, tlb);
-        } else if (tlb->ways.known && tlb->ways.value == tlb->entries.value)
-            status = find_more(p, arena, tlb);
+        int status = look_again(p, arena, tlb);
+        if (!status && tlb->entries.value != before)
+            status =
+                add_penalties(p, arena, tlb, levels_of(p->probed, i), most_pages(p, arena));
         if (status)
             return status;
     }

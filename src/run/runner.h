@@ -59,7 +59,8 @@ struct runner {
     double cycle_ns;
     double tick_ns; /* the clock's resolution */
     bool simulated;
-    uint64_t visits;            /* so far, for reports of effort */
+    double until;    /* runner_clock(): a trial then still under way is cut short */
+    uint64_t visits; /* so far, for reports of effort */
     uint64_t trials, disturbed; /* so far */
 };
 

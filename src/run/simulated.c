@@ -194,6 +194,7 @@ int runner_simulated(struct runner **runner, const struct strata_machine *machin
     }
     s->runner.ops = &simulated_ops;
     s->runner.simulated = true;
+    s->runner.until = INFINITY;
     s->runner.tick_ns = (double)machine->noise.timer_ns;
     s->runner.ground[BASE_PAGES] = ground(machine->page, bytes);
     s->runner.ground[HUGE_PAGES] = ground(machine->huge, huge_bytes);

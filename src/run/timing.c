@@ -65,9 +65,20 @@ enum {
     TRIES = 8,             /* before a disturbed trial is taken for want of a better one */
 };
 
-/* Walks in laps until they no longer get faster (runner.h). Returns where it stands. */
-static void *warm_up(void *first, const struct refs *refs, uint64_t *visits)
+static double timing_clock(struct runner *runner)
 {
+    return (clock_ns() - ((struct timing *)runner)->started_ns) * 1e-9;
+}
+
+static bool is_over(struct runner *runner)
+{
+    return timing_clock(runner) > runner->until;
+}
+
+/* Walks in laps until they no longer get faster (runner.h). Returns where it stands. */
+static void *warm_up(struct runner *runner, void *first, const struct refs *refs)
+{
+    uint64_t *visits = &runner->visits;
     size_t part = runner_part(refs->n), compared = refs->ramp ? refs->n : part;
     void *p = first;
     double before = INFINITY;
@@ -75,7 +86,7 @@ static void *warm_up(void *first, const struct refs *refs, uint64_t *visits)
         chase(first, refs->n * i / RAMP);
         *visits += refs->n * i / RAMP;
     }
-    for (int lap = 0; lap < runner_laps(refs->n); lap++) {
+    for (int lap = 0; lap < runner_laps(refs->n) && !is_over(runner); lap++) {
         double now = timed_chase(&p, compared);
         *visits += compared;
         if (now > SAME * before)
@@ -103,7 +114,7 @@ static int timing_walk(struct runner *runner, enum arena arena, const struct ref
                        struct trial *trial)
 {
     struct timing *timing = (struct timing *)runner;
-    void *p = warm_up(lay_out(timing->memory[arena], refs), refs, &runner->visits);
+    void *p = warm_up(runner, lay_out(timing->memory[arena], refs), refs);
     size_t visits = refs->n < LONG_VISITS ? FIRST_VISITS : LONG_VISITS;
     double ns;
 
@@ -114,7 +125,7 @@ static int timing_walk(struct runner *runner, enum arena arena, const struct ref
     }
     for (int i = 0; i < TRIES; i++) {
         trial->disturbed = timed_runs(&p, visits, &ns);
-        if (!trial->disturbed || i + 1 == TRIES)
+        if (!trial->disturbed || i + 1 == TRIES || is_over(runner))
             break;
         runner->trials++;
         runner->disturbed++;
@@ -124,11 +135,6 @@ static int timing_walk(struct runner *runner, enum arena arena, const struct ref
     runner->visits += visits + RUNS * visits;
     trial->cycles = ns / (double)visits / runner->cycle_ns;
     return 0;
-}
-
-static double timing_clock(struct runner *runner)
-{
-    return (clock_ns() - ((struct timing *)runner)->started_ns) * 1e-9;
 }
 
 static void timing_release(struct runner *runner)
@@ -169,6 +175,7 @@ int runner_timing(struct runner **runner, int *cpu, uint64_t bytes, uint64_t hug
         return fail(error, STRATA_FAILED, "out of memory");
     timing->started_ns = clock_ns();
     timing->runner.ops = &timing_ops;
+    timing->runner.until = INFINITY;
     int wanted = *cpu;
     *cpu = pin_thread(wanted, &timing->before);
     if (wanted >= 0 && *cpu < 0) {
