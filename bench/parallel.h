@@ -1,90 +1,75 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Jobs side by side, each in a process of its own, as many at a time as there are
- * processors. A job fills in a plain struct, which comes back through a pipe. */
+ * processors. A job fills in a plain struct, which lies in shared memory. */
 #ifndef BENCH_PARALLEL_H
 #define BENCH_PARALLEL_H
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 struct parallel_job {
     pid_t pid;
-    int fd;
+    enum { PARALLEL_WAITS, PARALLEL_ENDED, PARALLEL_FAILED } state;
 };
 
-static inline int parallel_read(int fd, void *result, size_t size)
+static inline void parallel_stop(const char *why)
 {
-    size_t got = 0;
-    while (got < size) {
-        ssize_t n = read(fd, (char *)result + got, size - got);
-        if (n <= 0)
-            return -1;
-        got += (size_t)n;
-    }
-    return 0;
+    perror(why);
+    exit(1);
 }
 
-static inline void parallel_child(void (*job)(int i, void *result), int i, void *result,
-                                  size_t size, int fd)
+static inline void parallel_start(struct parallel_job *started, void (*job)(int, void *),
+                                  int i, void *result)
 {
-    job(i, result);
-    for (size_t sent = 0; sent < size;) {
-        ssize_t n = write(fd, (char *)result + sent, size - sent);
-        if (n <= 0)
-            _exit(1);
-        sent += (size_t)n;
-    }
-    _exit(0);
-}
-
-static inline int parallel_start(struct parallel_job *started, void (*job)(int, void *),
-                                 int i, void *result, size_t size)
-{
-    int fds[2];
-    if (pipe(fds))
-        return -1;
     fflush(stdout);
     started->pid = fork();
     if (started->pid < 0)
-        return -1;
-    if (started->pid == 0)
-        parallel_child(job, i, result, size, fds[1]);
-    close(fds[1]);
-    started->fd = fds[0];
-    return 0;
+        parallel_stop("fork");
+    if (started->pid == 0) {
+        job(i, result);
+        _exit(0);
+    }
 }
 
-/* Runs job(0..n-1) and calls done(i, result) in that order as they end; `size` is that of
- * a result. Returns how many failed. */
+/* Waits for any of the first n jobs. */
+static inline void parallel_wait(struct parallel_job *jobs, int n)
+{
+    int status;
+    pid_t pid = wait(&status);
+    if (pid < 0)
+        parallel_stop("wait");
+    for (int i = 0; i < n; i++)
+        if (jobs[i].pid == pid)
+            jobs[i].state = status ? PARALLEL_FAILED : PARALLEL_ENDED;
+}
+
+/* Runs job(0..n-1), and calls done(i, result) in that order of those that did not fail;
+ * `size` is that of a result. Returns how many failed. */
 static inline int parallel(int n, size_t size, void (*job)(int i, void *result),
                            void (*done)(int i, const void *result))
 {
-    int most = (int)sysconf(_SC_NPROCESSORS_ONLN), started = 0, failed = 0;
-    struct parallel_job *jobs = calloc((size_t)n, sizeof *jobs);
-    void *result = calloc(1, size);
-    if (!jobs || !result) {
-        fputs("out of memory\n", stderr);
-        exit(1);
+    int most = (int)sysconf(_SC_NPROCESSORS_ONLN), started = 0, ended = 0, failed = 0;
+    struct parallel_job *jobs = calloc((size_t)n + 1, sizeof *jobs);
+    char *results = mmap(NULL, (size_t)n * size + 1, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (!jobs || results == MAP_FAILED)
+        parallel_stop("memory for the results");
+    for (int shown = 0; shown < n; ended++) {
+        for (; started < n && started < ended + most; started++)
+            parallel_start(&jobs[started], job, started, results + (size_t)started * size);
+        parallel_wait(jobs, started);
+        for (; shown < started && jobs[shown].state != PARALLEL_WAITS; shown++)
+            if (jobs[shown].state == PARALLEL_ENDED)
+                done(shown, results + (size_t)shown * size);
+            else
+                failed++;
     }
-    for (int i = 0; i < n; i++) {
-        for (; started < n && started < i + most; started++)
-            if (parallel_start(&jobs[started], job, started, result, size)) {
-                perror("fork");
-                exit(1);
-            }
-        int bad = parallel_read(jobs[i].fd, result, size);
-        close(jobs[i].fd);
-        waitpid(jobs[i].pid, NULL, 0);
-        if (bad)
-            failed++;
-        else
-            done(i, result);
-    }
+    munmap(results, (size_t)n * size + 1);
     free(jobs);
-    free(result);
     return failed;
 }
 
