@@ -6,6 +6,9 @@
 #include "sim/quick.h"
 #include "tool.h"
 
+#define INLINE   static inline __attribute__((always_inline))
+#define NOINLINE __attribute__((noinline))
+
 enum { REFRESH = 1 << 14 }; /* events after which the totals in the file are renewed */
 
 static uint32_t until_refresh = REFRESH;
@@ -52,8 +55,7 @@ void access_start(void)
 }
 
 /* Finds the object of an address anew. */
-static __attribute__((noinline)) void place(struct site *site, Addr address,
-                                            enum access_kind kind)
+static NOINLINE void place(struct site *site, Addr address, enum access_kind kind)
 {
     struct object object = {.bucket = object_code_bucket()};
     if (kind != ACCESS_FETCH)
@@ -73,13 +75,11 @@ static inline bool is_elsewhere(const struct site *site, Addr address)
     return site->age != object_age || address - site->from >= site->size;
 }
 
-/* Levels that this kind does not use were not asked. */
-static inline __attribute__((always_inline)) void count(int which, struct site *site,
-                                                        Addr address, enum access_kind kind,
-                                                        const struct sim_result *result)
+/* Counts for the object that the site knows. Levels that this kind does not use were not
+ * asked. */
+INLINE void count(int which, struct site *site, enum access_kind kind,
+                  const struct sim_result *result)
 {
-    if (is_elsewhere(site, address))
-        place(site, address, kind);
     struct raw_cell *cell = site->cells[which];
     if (__builtin_expect(!cell, 0))
         cell = site->cells[which] = raw_cell_of(site->bucket, site_number(site),
@@ -97,7 +97,9 @@ static inline __attribute__((always_inline)) void count(int which, struct site *
 void access_count(int which, struct site *site, Addr address, enum access_kind kind,
                   const struct sim_result *result)
 {
-    count(which, site, address, kind, result);
+    if (is_elsewhere(site, address))
+        place(site, address, kind);
+    count(which, site, kind, result);
 }
 
 /* The simulator does not tell loads and stores apart behind the nearest level. */
@@ -109,16 +111,17 @@ static void count_store(const struct sim_result *result)
         totals.stores.tlb_misses[level - 1]++;
 }
 
-static __attribute__((noinline)) void refresh(void)
+static NOINLINE void refresh(void)
 {
     until_refresh = REFRESH;
     totals_write();
 }
 
-static __attribute__((noinline)) void
-access_slowly(Addr address, UWord size, enum access_kind kind, struct site *site)
+INLINE void access_slowly(Addr address, UWord size, enum access_kind kind,
+                          struct site *site)
 {
-    if (is_elsewhere(site, address))
+    bool elsewhere = is_elsewhere(site, address);
+    if (elsewhere)
         object_expect(address); /* it comes while the machine is simulated */
     const struct sim_result *result = sim_access_otherwise(
         tool.sim, address, (uint32_t)size, kinds[kind].op, kinds[kind].type);
@@ -132,28 +135,30 @@ access_slowly(Addr address, UWord size, enum access_kind kind, struct site *site
         pmu_event(address, site->address, result);
     if (!tool.collecting)
         return;
-    if (tool.exact)
-        count(EXACT, site, address, kind, result);
+    if (tool.exact) {
+        if (elsewhere)
+            place(site, address, kind);
+        count(EXACT, site, kind, result);
+    }
     if (tool.sampling && result->level > tool.raw->event_level)
         sample_event(site, address, kind, result);
 }
 
-static inline __attribute__((always_inline)) void
-access(Addr address, UWord size, enum access_kind kind, struct site *site)
-{
-    if (__builtin_expect(sim_quick(quick[kind], address, (uint32_t)size), 1))
-        hits[kind]++;
-    else
-        access_slowly(address, size, kind, site);
-}
-
-/* A function for each kind and usual size: one argument less in the code of the program. */
+/* A function for each kind, and one for each usual size: fewer arguments in the code of the
+ * program, and less to decide. */
 #define SIZED(kind, bytes)                                                                 \
     static VG_REGPARM(2) void kind##_##bytes(Addr address, struct site *site)              \
     {                                                                                      \
-        access(address, bytes, kind, site);                                                \
+        if (__builtin_expect(sim_quick(quick[kind], address, bytes), 1))                   \
+            hits[kind]++;                                                                  \
+        else                                                                               \
+            kind##_slowly(address, bytes, site);                                           \
     }
 #define ALL_SIZES(kind)                                                                    \
+    static NOINLINE void kind##_slowly(Addr address, UWord size, struct site *site)        \
+    {                                                                                      \
+        access_slowly(address, size, kind, site);                                          \
+    }                                                                                      \
     SIZED(kind, 1)                                                                         \
     SIZED(kind, 2) SIZED(kind, 4) SIZED(kind, 8) SIZED(kind, 16) SIZED(kind, 32)
 #define ENTRIES(kind)                                                                      \
@@ -172,6 +177,10 @@ access_function *const access_functions[ACCESS_KINDS][ACCESS_SIZES] = {
 
 VG_REGPARM(3) void access_any(Addr address, UWord size_and_kind, struct site *site)
 {
-    UWord size = size_and_kind >> 8, kind = size_and_kind & 0xff;
-    access(address, size, (enum access_kind)kind, site);
+    UWord size = size_and_kind >> 8;
+    enum access_kind kind = (enum access_kind)(size_and_kind & 0xff);
+    if (__builtin_expect(sim_quick(quick[kind], address, (uint32_t)size), 1))
+        hits[kind]++;
+    else
+        access_slowly(address, size, kind, site);
 }

@@ -286,11 +286,13 @@ COLD uint32_t access_slowly(struct sim *sim, const struct path *path, uint64_t a
 }
 
 /* As bring_simply(), for a line that is not in the second cache either. */
-COLD uint32_t bring_from_afar(struct sim *sim, const struct path *path, uint64_t address,
-                              uint64_t physical)
+COLD uint32_t bring_from_afar(struct sim *sim, const struct path *path, uint64_t address)
 {
     struct cache_head *heads[STRATA_MAX_CACHES];
+    uint64_t physical = address;
     uint32_t depth = 1;
+    if (path->translated)
+        physical = mapping_physical(&sim->mapping, address, false);
     for (; depth < path->n; depth++) {
         struct level *level = path->level[depth];
         heads[depth] = cache_head(&level->lines, level_set(level, address, physical));
@@ -311,17 +313,23 @@ COLD uint32_t bring_from_afar(struct sim *sim, const struct path *path, uint64_t
     return depth;
 }
 
+/* Where the set of a line or page number begins. */
+HOT void *set_of(const struct sets *sets, uint64_t number)
+{
+    return sets->first + (number & sets->mask) * sets->stride;
+}
+
 /* Finds a line beyond the first cache of a simple path and fills those that do not have it;
  * returns its depth. The second cache has a head where its set begins, if there is one. */
 HOT uint32_t bring_simply(struct sim *sim, const struct path *path, struct cache_head *head,
-                          uint64_t address, uint64_t physical)
+                          uint64_t address)
 {
-    if (path->n == 1)
-        return 1;
     const struct level *level = path->level[1];
-    uint32_t way = cache_way_in(&level->lines, head, address >> level->shift);
+    if (!level)
+        return 1;
+    uint32_t way = cache_way_in(&level->lines, head, address >> path->next_shift);
     if (way == CACHE_NO_WAY)
-        return bring_from_afar(sim, path, address, physical);
+        return bring_from_afar(sim, path, address);
     if (level->lines.touch == TOUCH_ORDER)
         cache_promote(head, way);
     return 1;
@@ -331,32 +339,29 @@ HOT uint32_t bring_simply(struct sim *sim, const struct path *path, struct cache
 HOT uint32_t translate_simply(const struct path *path, uint64_t at, uint64_t page,
                               uint64_t address, struct sim_way **found)
 {
-    const struct route *route = path->routes;
-    struct cache *pages = route->tlb[0];
-    if (route->n == 0) {
+    if (!path->pages.ways) {
         *found = &path->quick->without[at];
         (*found)->key = page;
         return 0;
     }
-    struct sim_way *ways = cache_near(cache_head(pages, cache_set(pages, page)));
-    uint32_t way = cache_way_near(ways, pages->ways, page);
+    struct sim_way *ways = set_of(&path->pages, page);
+    uint32_t way = cache_way_near(ways, path->pages.ways, page);
     if (way != CACHE_NO_WAY) {
         *found = ways + way;
         return 0;
     }
-    *found = cache_victim_near(ways, pages->ways);
+    *found = cache_victim_near(ways, path->pages.ways);
     (*found)->key = page;
-    return route->n == 1 ? 1 : translate_miss(route, address, 1);
+    return path->routes->n == 1 ? 1 : translate_miss(path->routes, address, 1);
 }
 
 /* Brings a line into the first cache of a simple path; returns its way there. */
 HOT struct sim_way *enter(struct sim *sim, const struct path *path, struct sim_way *ways,
                           uint64_t line)
 {
-    const struct level *level = path->level[0];
-    struct sim_way *way = cache_victim_near(ways, level->lines.ways);
+    struct sim_way *way = cache_victim_near(ways, path->near.ways);
     if (way->key != CACHE_NONE) {
-        sim->counts.evictions[level->id]++;
+        sim->counts.evictions[path->level[0]->id]++;
         sim->victim = way->key << path->grain;
     }
     way->key = line;
@@ -368,17 +373,11 @@ HOT struct sim_way *enter(struct sim *sim, const struct path *path, struct sim_w
 HOT uint32_t access_simply(struct sim *sim, const struct path *path, uint64_t address)
 {
     struct sim_quick *quick = path->quick;
-    struct level *level = path->level[0];
-    struct cache_head *second = NULL;
-    uint64_t physical = address;
-    if (path->translated)
-        physical = mapping_physical(&sim->mapping, address, false);
-    if (path->n > 1) {
-        const struct level *next = path->level[1];
-        uint64_t set = level_set(next, address, physical);
-        second = cache_head(&next->lines, set);
-        cache_expect(&next->lines, set);
-    }
+    uint64_t place = address;
+    if (path->next_translated)
+        place = mapping_physical(&sim->mapping, address, false);
+    struct cache_head *next = set_of(&path->next, place >> path->next_shift);
+    cache_expect_at(next);
     uint64_t page = address >> quick->page_shift, line = address >> path->grain;
     uint64_t at = sim_slot_of(page, SIM_PAGE_BITS), now = cache_tick(quick->clock);
     struct sim_way *way = quick->pages[at];
@@ -388,13 +387,12 @@ HOT uint32_t access_simply(struct sim *sim, const struct path *path, uint64_t ad
         quick->pages[at] = way;
     }
     way->stamp = now;
-    struct sim_way *ways =
-        cache_near(cache_head(&level->lines, level_set(level, address, physical)));
-    uint32_t number = cache_way_near(ways, level->lines.ways, line);
+    struct sim_way *ways = set_of(&path->near, line);
+    uint32_t number = cache_way_near(ways, path->near.ways, line);
     if (number != CACHE_NO_WAY) {
         way = ways + number;
     } else {
-        end += bring_simply(sim, path, second, address, physical);
+        end += bring_simply(sim, path, next, address);
         way = enter(sim, path, ways, line);
     }
     way->stamp = now;

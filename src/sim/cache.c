@@ -50,11 +50,13 @@ static int init_room(struct cache *cache, double occupied,
 static int init_small(struct cache *cache, const struct allocator *allocator)
 {
     const uint64_t size = sizeof *cache->heads;
-    uint64_t way = cache->near ? sizeof(struct sim_way) : sizeof *cache->heads->keys;
-    uint64_t keys = cache->ways * way;
+    uint64_t keys = cache->near ? 0 : cache->ways * sizeof *cache->heads->keys;
     cache->stride = size + (keys + size - 1) / size * size;
     cache->heads = cache_allocate(allocator, cache->sets, (size_t)cache->stride);
-    return cache->heads ? 0 : -1;
+    if (cache->near)
+        cache->nodes =
+            cache_allocate(allocator, cache->sets * cache->ways, sizeof *cache->nodes);
+    return cache->heads && (cache->nodes || !cache->near) ? 0 : -1;
 }
 
 /* The path of a way in a tree whose inner node n has the children 2n and 2n + 1. */
@@ -175,7 +177,7 @@ void cache_seed(struct cache *cache, uint64_t seed)
 static uint32_t way_to_fill(struct cache *cache, uint64_t set, struct cache_head *head)
 {
     uint32_t way = order_oldest(head->order, cache_room(cache, set));
-    if (cache->policy->victim && *cache_key_in(cache, head, way) != CACHE_NONE)
+    if (cache->policy->victim && *cache_key(cache, set, way) != CACHE_NONE)
         way = cache->policy->victim(cache, set);
     return way;
 }
@@ -184,13 +186,13 @@ static uint64_t fill_small(struct cache *cache, uint64_t set, uint64_t key)
 {
     struct cache_head *head = cache_head(cache, set);
     uint32_t way = way_to_fill(cache, set, head);
-    uint64_t *at = cache_key_in(cache, head, way), gone = *at;
+    uint64_t *at = cache_key(cache, set, way), gone = *at;
     *at = key;
     head->marks[way] = cache_mark(key);
     head->order = order_promote(head->order, way);
     cache->filled = way;
     if (cache->touch == TOUCH_STAMP)
-        cache_near(head)[way].stamp = cache_tick(cache->clock);
+        cache_ways(cache, set)[way].stamp = cache_tick(cache->clock);
     else if (cache->touch == TOUCH_TREE)
         cache_turn(cache, &head->tree, way);
     return gone;
@@ -206,10 +208,10 @@ uint64_t cache_fill_otherwise(struct cache *cache, uint64_t set, uint64_t key)
 static void vacate_small(struct cache *cache, uint64_t set, uint32_t way)
 {
     struct cache_head *head = cache_head(cache, set);
-    *cache_key_in(cache, head, way) = CACHE_NONE;
+    *cache_key(cache, set, way) = CACHE_NONE;
     head->order = order_demote(head->order, way, cache_room(cache, set));
     if (cache->stamped)
-        cache_near(head)[way].stamp = 0;
+        cache_ways(cache, set)[way].stamp = 0;
 }
 
 void cache_vacate(struct cache *cache, uint64_t set, uint32_t way)
@@ -233,7 +235,7 @@ void cache_purge(struct cache *cache, uint64_t first, uint64_t last)
 {
     for (uint64_t set = 0; set < cache->sets; set++)
         for (uint32_t way = 0; way < cache->ways; way++) {
-            uint64_t key = cache_key(cache, set, way);
+            uint64_t key = *cache_key(cache, set, way);
             if (key != CACHE_NONE && key >= first && key <= last)
                 cache_vacate(cache, set, way);
         }

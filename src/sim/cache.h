@@ -17,8 +17,10 @@
  *
  * An array that is `near` is the first that some accesses ask (quick.h). There, and in
  * large sets, a key has a stamp beside it, which says when it was visited, so that a hit is
- * one store to a known place. Small near sets have no marks: they are mostly searched in
- * vain, and to look at all keys takes no longer than to keep marks.
+ * one store to a known place. Small near sets have their keys and stamps apart from the
+ * heads, so that a set of 8 ways is two lines of this computer's caches and one of 4 is
+ * one. They have no marks: they are mostly searched in vain, and to look at all keys takes
+ * no longer than to keep marks.
  *
  * Memory: 10 bytes a key for sets of 16 ways, 12 for 8, 16 for 4; 8 more where it is near;
  * 36 to 45 for large ones. */
@@ -90,9 +92,9 @@ struct cache {
     struct cache_branch *branches; /* PLRU without stamps, by way */
     uint32_t leaves;               /* of a tree, a power of two */
     struct rng rng;
+    struct sim_way *nodes; /* large or near: all ways, set by set; else NULL */
     /* Large sets: */
     uint32_t bucket_shift; /* 64 - log2 of the number of buckets */
-    struct sim_way *nodes;
     struct sim_way *times; /* by node, stamps in order of age: nodes, but others if near and
                               FIFO, because visits (quick.h) do not count there */
     uint32_t *buckets;     /* the first node */
@@ -199,10 +201,10 @@ CACHE_HOT uint64_t cache_tick(uint64_t *clock)
     return *clock += SIM_QUICK_TICK;
 }
 
-/* The ways of a small near set. */
-CACHE_HOT struct sim_way *cache_near(struct cache_head *head)
+/* The ways of a set that is large or near. */
+CACHE_HOT struct sim_way *cache_ways(const struct cache *cache, uint64_t set)
 {
-    return (struct sim_way *)head->keys;
+    return cache->nodes + set * cache->ways;
 }
 
 CACHE_HOT uint32_t cache_look_at(const struct sim_way *at, uint32_t ways, uint64_t key)
@@ -237,9 +239,8 @@ CACHE_HOT uint32_t cache_way_in(const struct cache *cache, const struct cache_he
 
 CACHE_HOT uint32_t cache_find_small(const struct cache *cache, uint64_t set, uint64_t key)
 {
-    struct cache_head *head = cache_head(cache, set);
-    return cache->near ? cache_way_near(cache_near(head), cache->ways, key)
-                       : cache_way_in(cache, head, key);
+    return cache->near ? cache_way_near(cache_ways(cache, set), cache->ways, key)
+                       : cache_way_in(cache, cache_head(cache, set), key);
 }
 
 /* As cache_find(), of a large set. */
@@ -252,24 +253,11 @@ CACHE_HOT uint32_t cache_find(const struct cache *cache, uint64_t set, uint64_t 
                         : cache_find_small(cache, set, key);
 }
 
-/* The ways of a set that is large or near. */
-CACHE_HOT struct sim_way *cache_ways(const struct cache *cache, uint64_t set)
+/* Where the key of a way is. */
+CACHE_HOT uint64_t *cache_key(const struct cache *cache, uint64_t set, uint32_t way)
 {
-    return cache->large ? cache->nodes + set * cache->ways
-                        : cache_near(cache_head(cache, set));
-}
-
-/* Where the key of a way of a small set is. */
-CACHE_HOT uint64_t *cache_key_in(const struct cache *cache, struct cache_head *head,
-                                 uint32_t way)
-{
-    return cache->near ? &cache_near(head)[way].key : &head->keys[way];
-}
-
-CACHE_HOT uint64_t cache_key(const struct cache *cache, uint64_t set, uint32_t way)
-{
-    return cache->large ? cache->nodes[set * cache->ways + way].key
-                        : *cache_key_in(cache, cache_head(cache, set), way);
+    return cache->nodes ? &cache_ways(cache, set)[way].key
+                        : &cache_head(cache, set)->keys[way];
 }
 
 /* Turns a tree away from a way. */
@@ -355,7 +343,7 @@ CACHE_HOT struct sim_way *cache_victim_near(struct sim_way *at, uint32_t ways)
 /* As cache_fill(), of a stamped array: the way is `filled`. */
 CACHE_HOT uint64_t cache_fill_stamped(struct cache *cache, uint64_t set, uint64_t key)
 {
-    struct sim_way *at = cache_near(cache_head(cache, set));
+    struct sim_way *at = cache_ways(cache, set);
     struct sim_way *way = cache_victim_near(at, cache->ways);
     uint64_t gone = way->key;
     *way = (struct sim_way){key, cache_tick(cache->clock)};
@@ -373,14 +361,17 @@ CACHE_HOT uint64_t cache_victim(const struct cache *cache, uint64_t set)
 }
 
 /* Asks the memory of this computer for what the next use of a set reads. */
+CACHE_HOT void cache_expect_at(const struct cache_head *head)
+{
+    __builtin_prefetch(head, 1);
+    __builtin_prefetch((const char *)head + 64, 1);
+    __builtin_prefetch((const char *)head + 128, 1);
+}
+
 CACHE_HOT void cache_expect(const struct cache *cache, uint64_t set)
 {
-    if (cache->large)
-        return;
-    const char *head = (const char *)cache_head(cache, set);
-    __builtin_prefetch(head, 1);
-    __builtin_prefetch(head + 64, 1);
-    __builtin_prefetch(head + 128, 1);
+    if (!cache->large)
+        cache_expect_at(cache_head(cache, set));
 }
 
 #endif

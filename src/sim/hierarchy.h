@@ -54,6 +54,13 @@ enum {
     ENDS = 2 * END_HUGE
 };
 
+/* Where the sets of a small array are, of which there is a power of two. */
+struct sets {
+    char *first;
+    uint64_t mask, stride; /* bytes from one to the next */
+    uint32_t ways;
+};
+
 struct path {
     uint32_t n;
     uint32_t grain;                /* log2 of the first line: what an access may straddle */
@@ -63,8 +70,13 @@ struct path {
     bool simple;                   /* a miss is followed by fills and nothing else */
     bool casts[STRATA_MAX_CACHES]; /* the level's victims go into the next */
     bool passes[STRATA_MAX_CACHES]; /* that, or it is inclusive */
+    const struct route *routes;     /* [huge] */
     struct level *level[STRATA_MAX_CACHES];
-    const struct route *routes;      /* [huge] */
+    /* Of a simple path: the first cache, the first TLB and the second cache. No ways: there
+     * is none. */
+    struct sets near, pages, next;
+    uint32_t next_shift;
+    bool next_translated;
     uint64_t ends[ENDS];             /* how many accesses ended so */
     struct sim_result results[ENDS]; /* what they return; victims are those of the last */
 };

@@ -175,17 +175,51 @@ static void lead_nowhere(struct sim_quick *quick)
         quick->huge[i] = &quick->nothing;
 }
 
-/* Whether a miss is followed by fills and nothing else, and only the oldest goes. */
+/* Whether it is known by stamps what goes, and the set by a mask. */
+static bool is_simple_near(const struct cache *cache)
+{
+    return cache->stamped && !cache->modulo;
+}
+
+/* Whether a miss is followed by fills and nothing else, only the oldest goes, and sets of
+ * what is near are easily found. */
 static bool is_simple(const struct path *path)
 {
-    if (path->n == 0 || path->prefetches || !path->level[0]->lines.stamped ||
-        (path->routes[0].n && !path->routes[0].tlb[0]->stamped))
+    if (path->n == 0 || path->prefetches || path->level[0]->translated ||
+        !is_simple_near(&path->level[0]->lines) ||
+        (path->routes[0].n && !is_simple_near(path->routes[0].tlb[0])))
         return false;
     for (uint32_t i = 0; i < path->n; i++)
         if (path->passes[i] || path->level[i]->exclusive ||
             (i > 0 && !path->level[i]->lines.plain))
             return false;
-    return true;
+    return path->n == 1 || !path->level[1]->lines.modulo;
+}
+
+static struct sets sets_of(const struct cache *cache)
+{
+    bool near = cache->near;
+    return (struct sets){
+        .first = near ? (char *)cache->nodes : (char *)cache->heads,
+        .mask = cache->mask,
+        .stride = near ? cache->ways * sizeof *cache->nodes : cache->stride,
+        .ways = cache->ways,
+    };
+}
+
+static void build_simple(struct path *path)
+{
+    path->simple = is_simple(path);
+    if (!path->simple)
+        return;
+    path->near = sets_of(&path->level[0]->lines);
+    if (path->routes[0].n)
+        path->pages = sets_of(path->routes[0].tlb[0]);
+    if (path->n == 1)
+        return;
+    path->next = sets_of(&path->level[1]->lines);
+    path->next_shift = path->level[1]->shift;
+    path->next_translated = path->level[1]->translated;
 }
 
 /* Paths with the same first cache and the same TLBs share their tables. */
@@ -230,7 +264,7 @@ static void build_path(struct sim *sim, const struct strata_machine *machine, ui
         path->passes[i] = path->casts[i] || path->level[i]->inclusive;
     build_results(sim, machine, path);
     build_quick(sim, path);
-    path->simple = is_simple(path);
+    build_simple(path);
 }
 
 static bool has_tlb(const struct strata_machine *machine, bool fetch, uint64_t page)
