@@ -144,12 +144,24 @@ INLINE void access_slowly(Addr address, UWord size, enum access_kind kind,
         sample_event(site, address, kind, result);
 }
 
-/* A function for each kind, and one for each usual size: fewer arguments in the code of the
- * program, and less to decide. */
+/* Functions for each kind and usual size: fewer arguments in the code of the program, and
+ * less to decide. Those at the end are for lines of 64 bytes, pages of 4K and no prefetcher
+ * that learns from hits. */
+enum { LINE_SHIFT = 6, PAGE_SHIFT = 12 };
+
 #define SIZED(kind, bytes)                                                                 \
     static VG_REGPARM(2) void kind##_##bytes(Addr address, struct site *site)              \
     {                                                                                      \
         if (__builtin_expect(sim_quick(quick[kind], address, bytes), 1))                   \
+            hits[kind]++;                                                                  \
+        else                                                                               \
+            kind##_slowly(address, bytes, site);                                           \
+    }                                                                                      \
+    static VG_REGPARM(2) void kind##_##bytes##_usual(Addr address, struct site *site)      \
+    {                                                                                      \
+        if (__builtin_expect(                                                              \
+                sim_quick_with(quick[kind], address, bytes, LINE_SHIFT, PAGE_SHIFT, NULL), \
+                1))                                                                        \
             hits[kind]++;                                                                  \
         else                                                                               \
             kind##_slowly(address, bytes, site);                                           \
@@ -163,7 +175,9 @@ INLINE void access_slowly(Addr address, UWord size, enum access_kind kind,
     SIZED(kind, 2) SIZED(kind, 4) SIZED(kind, 8) SIZED(kind, 16) SIZED(kind, 32)
 #define ENTRIES(kind)                                                                      \
     {                                                                                      \
-        kind##_1, kind##_2, kind##_4, kind##_8, kind##_16, kind##_32                       \
+        {kind##_1, kind##_2, kind##_4, kind##_8, kind##_16, kind##_32},                    \
+            {kind##_1_usual, kind##_2_usual,  kind##_4_usual,                              \
+             kind##_8_usual, kind##_16_usual, kind##_32_usual},                            \
     }
 
 ALL_SIZES(ACCESS_LOAD)
@@ -171,9 +185,16 @@ ALL_SIZES(ACCESS_STORE)
 ALL_SIZES(ACCESS_FLOAT)
 ALL_SIZES(ACCESS_FETCH)
 
-access_function *const access_functions[ACCESS_KINDS][ACCESS_SIZES] = {
-    ENTRIES(ACCESS_LOAD), ENTRIES(ACCESS_STORE), ENTRIES(ACCESS_FLOAT),
-    ENTRIES(ACCESS_FETCH)};
+access_function *access_function_of(enum access_kind kind, UInt power)
+{
+    static access_function *const functions[ACCESS_KINDS][2][ACCESS_SIZES] = {
+        ENTRIES(ACCESS_LOAD), ENTRIES(ACCESS_STORE), ENTRIES(ACCESS_FLOAT),
+        ENTRIES(ACCESS_FETCH)};
+    const struct sim_quick *of = quick[kind];
+    bool usual =
+        of->line_shift == LINE_SHIFT && of->page_shift == PAGE_SHIFT && !of->trails;
+    return functions[kind][usual][power];
+}
 
 VG_REGPARM(3) void access_any(Addr address, UWord size_and_kind, struct site *site)
 {

@@ -77,8 +77,8 @@ static void emit(struct pass *pass, enum access_kind kind, IRExpr *address, Int 
     IRExpr *site = mkIRExpr_HWord((HWord)site_of_pass(pass));
     UInt power = (UInt)__builtin_ctz((UInt)size);
     if (size == 1 << power && power < ACCESS_SIZES)
-        call(pass, "access", access_functions[kind][power], mkIRExprVec_2(address, site), 2,
-             guard);
+        call(pass, "access", access_function_of(kind, power), mkIRExprVec_2(address, site),
+             2, guard);
     else
         call(pass, "access_any", access_any,
              mkIRExprVec_3(address, mkIRExpr_HWord((HWord)size << 8 | kind), site), 3,

@@ -136,7 +136,7 @@ uint64_t access_near_cycles(const struct sim_counts *counts);
  * size, with the size times 256 and the kind in one word. */
 enum { ACCESS_SIZES = 6 };
 typedef VG_REGPARM(2) void access_function(Addr address, struct site *site);
-extern access_function *const access_functions[ACCESS_KINDS][ACCESS_SIZES];
+access_function *access_function_of(enum access_kind kind, UInt power);
 VG_REGPARM(3) void access_any(Addr address, UWord size_and_kind, struct site *site);
 /* Adds one event to the cell of a site and the bucket of an address. */
 void access_count(int which, struct site *site, Addr address, enum access_kind kind,

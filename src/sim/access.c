@@ -408,7 +408,9 @@ HOT bool quick_huge(struct sim_quick *quick, uint64_t address)
     struct sim_way *page_way = quick->huge[sim_slot_of(page, SIM_HUGE_BITS)];
     if (line_way->key != line || page_way->key != (page | quick->huge_mark))
         return false;
-    sim_quick_visit(quick, line_way, page_way, address);
+    sim_quick_visit(quick, line_way, page_way);
+    if (quick->trails)
+        sim_trail_visit(quick->trails, address >> quick->page_shift, line);
     return true;
 }
 

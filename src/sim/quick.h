@@ -140,16 +140,29 @@ static inline void sim_trail_visit(struct sim_trail *trails, uint64_t page, uint
 
 /* Notes a visit of both ways. */
 static inline void sim_quick_visit(struct sim_quick *quick, struct sim_way *line,
-                                   struct sim_way *page, uint64_t address)
+                                   struct sim_way *page)
 {
     uint64_t now = *quick->clock + SIM_QUICK_TICK;
-    struct sim_trail *trails = quick->trails;
-    uint32_t line_shift = quick->line_shift, page_shift = quick->page_shift;
     *quick->clock = now;
     line->stamp = now;
     page->stamp = now;
+}
+
+/* As sim_quick(), with what it would look up: where these are constants, it is shorter. */
+static inline __attribute__((always_inline)) bool
+sim_quick_with(struct sim_quick *quick, uint64_t address, uint32_t size,
+               uint32_t line_shift, uint32_t page_shift, struct sim_trail *trails)
+{
+    uint64_t first = address >> line_shift, page = address >> page_shift;
+    uint64_t last = (address + size - 1) >> line_shift;
+    struct sim_way *line_way = quick->lines[sim_slot_of(first, SIM_LINE_BITS)];
+    struct sim_way *page_way = quick->pages[sim_slot_of(page, SIM_PAGE_BITS)];
+    if (line_way->key != first || page_way->key != page || first != last)
+        return false;
+    sim_quick_visit(quick, line_way, page_way);
     if (trails)
-        sim_trail_visit(trails, address >> page_shift, address >> line_shift);
+        sim_trail_visit(trails, page, first);
+    return true;
 }
 
 /* Does an access of `size` bytes (1..64) if it hits the first cache and the first TLB on a
@@ -157,14 +170,8 @@ static inline void sim_quick_visit(struct sim_quick *quick, struct sim_way *line
  * not, nothing has changed, and the access is one for sim_access(). */
 static inline bool sim_quick(struct sim_quick *quick, uint64_t address, uint32_t size)
 {
-    uint64_t first = address >> quick->line_shift, page = address >> quick->page_shift;
-    uint64_t last = (address + size - 1) >> quick->line_shift;
-    struct sim_way *line_way = quick->lines[sim_slot_of(first, SIM_LINE_BITS)];
-    struct sim_way *page_way = quick->pages[sim_slot_of(page, SIM_PAGE_BITS)];
-    if (line_way->key != first || page_way->key != page || first != last)
-        return false;
-    sim_quick_visit(quick, line_way, page_way, address);
-    return true;
+    return sim_quick_with(quick, address, size, quick->line_shift, quick->page_shift,
+                          quick->trails);
 }
 
 #endif
