@@ -159,9 +159,9 @@ enum { LINE_SHIFT = 6, PAGE_SHIFT = 12 };
     }                                                                                      \
     static VG_REGPARM(2) void kind##_##bytes##_usual(Addr address, struct site *site)      \
     {                                                                                      \
-        if (__builtin_expect(                                                              \
-                sim_quick_with(quick[kind], address, bytes, LINE_SHIFT, PAGE_SHIFT, NULL), \
-                1))                                                                        \
+        if (__builtin_expect(sim_quick_with(quick[kind], address, bytes, LINE_SHIFT,       \
+                                            PAGE_SHIFT, false),                            \
+                             1))                                                           \
             hits[kind]++;                                                                  \
         else                                                                               \
             kind##_slowly(address, bytes, site);                                           \

@@ -148,10 +148,11 @@ static inline void sim_quick_visit(struct sim_quick *quick, struct sim_way *line
     page->stamp = now;
 }
 
-/* As sim_quick(), with what it would look up: where these are constants, it is shorter. */
+/* As sim_quick(), with what it would look up: where these are constants, it is shorter.
+ * `learns`: trails need not be NULL. */
 static inline __attribute__((always_inline)) bool
 sim_quick_with(struct sim_quick *quick, uint64_t address, uint32_t size,
-               uint32_t line_shift, uint32_t page_shift, struct sim_trail *trails)
+               uint32_t line_shift, uint32_t page_shift, bool learns)
 {
     uint64_t first = address >> line_shift, page = address >> page_shift;
     uint64_t last = (address + size - 1) >> line_shift;
@@ -160,8 +161,8 @@ sim_quick_with(struct sim_quick *quick, uint64_t address, uint32_t size,
     if (line_way->key != first || page_way->key != page || first != last)
         return false;
     sim_quick_visit(quick, line_way, page_way);
-    if (trails)
-        sim_trail_visit(trails, page, first);
+    if (learns && quick->trails)
+        sim_trail_visit(quick->trails, page, first);
     return true;
 }
 
@@ -170,8 +171,7 @@ sim_quick_with(struct sim_quick *quick, uint64_t address, uint32_t size,
  * not, nothing has changed, and the access is one for sim_access(). */
 static inline bool sim_quick(struct sim_quick *quick, uint64_t address, uint32_t size)
 {
-    return sim_quick_with(quick, address, size, quick->line_shift, quick->page_shift,
-                          quick->trails);
+    return sim_quick_with(quick, address, size, quick->line_shift, quick->page_shift, true);
 }
 
 #endif
