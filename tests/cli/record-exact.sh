@@ -111,6 +111,26 @@ left|64|6400|64|64
 large|1280|24320|1280|128
 END
 
+# Lines of another size. And a prefetcher that learns from hits: of the 64 lines of a page the
+# first two are missed, and then every other one, because the prefetcher brings in the next.
+sed 's/^line .*/line = 128/' "$root/tests/machines/direct.machine" >"$work/wide.machine"
+record --paused --machine "$work/wide.machine" ./known
+rows_are 'lines of 128 bytes' "SELECT object, events, stores, latency FROM cells
+    WHERE object IN ('bytes', 'filled')" <<'END'
+bytes|512|0|51200
+filled|512|512|51200
+END
+{
+    cat "$root/tests/machines/direct.machine"
+    printf '[prefetch L1d]\nkind = stream\ndegree = 1\n'
+} >"$work/stream.machine"
+record --paused --machine "$work/stream.machine" ./known
+rows_are 'a prefetcher that learns from hits' "SELECT object, events, stores, latency
+    FROM cells WHERE object IN ('bytes', 'filled')" <<'END'
+bytes|528|0|52800
+filled|528|528|52800
+END
+
 # What the machine counted is all in some cell: nothing is lost, nothing counted twice.
 # A level's caches are summed.
 adds_up() {
