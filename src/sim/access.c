@@ -285,14 +285,19 @@ COLD uint32_t access_slowly(struct sim *sim, const struct path *path, uint64_t a
     return end + look_up(sim, path, address, physical);
 }
 
+/* As show_miss(), or for a hit at depth 0. */
+COLD void show(struct sim *sim, const struct path *path, uint32_t depth, uint64_t address,
+               uint64_t physical)
+{
+    show_miss(sim, path, depth, address, physical);
+}
+
 /* As bring_simply(), for a line that is not in the second cache either. */
-COLD uint32_t bring_from_afar(struct sim *sim, const struct path *path, uint64_t address)
+COLD uint32_t bring_from_afar(struct sim *sim, const struct path *path, uint64_t address,
+                              uint64_t physical)
 {
     struct cache_head *heads[STRATA_MAX_CACHES];
-    uint64_t physical = address;
     uint32_t depth = 1;
-    if (path->translated)
-        physical = mapping_physical(&sim->mapping, address, false);
     for (; depth < path->n; depth++) {
         struct level *level = path->level[depth];
         heads[depth] = cache_head(&level->lines, level_set(level, address, physical));
@@ -322,14 +327,14 @@ HOT void *set_of(const struct sets *sets, uint64_t number)
 /* Finds a line beyond the first cache of a simple path and fills those that do not have it;
  * returns its depth. The second cache has a head where its set begins, if there is one. */
 HOT uint32_t bring_simply(struct sim *sim, const struct path *path, struct cache_head *head,
-                          uint64_t address)
+                          uint64_t address, uint64_t physical)
 {
     const struct level *level = path->level[1];
     if (!level)
         return 1;
     uint32_t way = cache_way_in(&level->lines, head, address >> path->next_shift);
     if (way == CACHE_NO_WAY)
-        return bring_from_afar(sim, path, address);
+        return bring_from_afar(sim, path, address, physical);
     if (level->lines.touch == TOUCH_ORDER)
         cache_promote(head, way);
     return 1;
@@ -373,15 +378,17 @@ HOT struct sim_way *enter(struct sim *sim, const struct path *path, struct sim_w
 HOT uint32_t access_simply(struct sim *sim, const struct path *path, uint64_t address)
 {
     struct sim_quick *quick = path->quick;
-    uint64_t place = address;
-    if (path->next_translated)
-        place = mapping_physical(&sim->mapping, address, false);
-    struct cache_head *next = set_of(&path->next, place >> path->next_shift);
+    uint64_t physical = address;
+    if (path->translated)
+        physical = mapping_physical(&sim->mapping, address, false);
+    struct cache_head *next = set_of(&path->next, physical >> path->next_shift);
     cache_expect_at(next);
+    if (path->n > 2)
+        cache_expect(&path->level[2]->lines, level_set(path->level[2], address, physical));
     uint64_t page = address >> quick->page_shift, line = address >> path->grain;
     uint64_t at = sim_slot_of(page, SIM_PAGE_BITS), now = cache_tick(quick->clock);
     struct sim_way *way = quick->pages[at];
-    uint32_t end = 0;
+    uint32_t end = 0, depth = 0;
     if (way->key != page) {
         end = translate_simply(path, at, page, address, &way) * END_TLB;
         quick->pages[at] = way;
@@ -392,12 +399,14 @@ HOT uint32_t access_simply(struct sim *sim, const struct path *path, uint64_t ad
     if (number != CACHE_NO_WAY) {
         way = ways + number;
     } else {
-        end += bring_simply(sim, path, next, address);
+        depth = bring_simply(sim, path, next, address, physical);
         way = enter(sim, path, ways, line);
     }
     way->stamp = now;
     *slot_of_line(quick, line) = way;
-    return end;
+    if (path->prefetches)
+        show(sim, path, depth, address, physical);
+    return end + depth;
 }
 
 /* As sim_quick(), for an access to one line on a huge page. */

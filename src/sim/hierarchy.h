@@ -67,7 +67,7 @@ struct path {
     struct sim_quick *quick;       /* what is near; paths with one first cache share it */
     bool translated;               /* some level is */
     bool prefetches;               /* some level has a prefetcher */
-    bool simple;                   /* a miss is followed by fills and nothing else */
+    bool simple;                   /* a miss is followed by fills and prefetches alone */
     bool casts[STRATA_MAX_CACHES]; /* the level's victims go into the next */
     bool passes[STRATA_MAX_CACHES]; /* that, or it is inclusive */
     const struct route *routes;     /* [huge] */
@@ -76,7 +76,6 @@ struct path {
      * is none. */
     struct sets near, pages, next;
     uint32_t next_shift;
-    bool next_translated;
     uint64_t ends[ENDS];             /* how many accesses ended so */
     struct sim_result results[ENDS]; /* what they return; victims are those of the last */
 };

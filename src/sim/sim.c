@@ -181,11 +181,11 @@ static bool is_simple_near(const struct cache *cache)
     return cache->stamped && !cache->modulo;
 }
 
-/* Whether a miss is followed by fills and nothing else, only the oldest goes, and sets of
- * what is near are easily found. */
+/* Whether a miss is followed by fills and prefetches alone, only the oldest goes, and sets
+ * of what is near are easily found. */
 static bool is_simple(const struct path *path)
 {
-    if (path->n == 0 || path->prefetches || path->level[0]->translated ||
+    if (path->n == 0 || path->level[0]->translated ||
         !is_simple_near(&path->level[0]->lines) ||
         (path->routes[0].n && !is_simple_near(path->routes[0].tlb[0])))
         return false;
@@ -193,7 +193,8 @@ static bool is_simple(const struct path *path)
         if (path->passes[i] || path->level[i]->exclusive ||
             (i > 0 && !path->level[i]->lines.plain))
             return false;
-    return path->n == 1 || !path->level[1]->lines.modulo;
+    return path->n == 1 || (!path->level[1]->lines.modulo &&
+                            path->level[1]->translated == path->translated);
 }
 
 static struct sets sets_of(const struct cache *cache)
@@ -219,7 +220,6 @@ static void build_simple(struct path *path)
         return;
     path->next = sets_of(&path->level[1]->lines);
     path->next_shift = path->level[1]->shift;
-    path->next_translated = path->level[1]->translated;
 }
 
 /* Paths with the same first cache and the same TLBs share their tables. */
