@@ -296,26 +296,8 @@ COLD void show(struct sim *sim, const struct path *path, uint32_t depth, uint64_
 COLD uint32_t bring_from_afar(struct sim *sim, const struct path *path, uint64_t address,
                               uint64_t physical)
 {
-    struct cache_head *heads[STRATA_MAX_CACHES];
-    uint32_t depth = 1;
-    for (; depth < path->n; depth++) {
-        struct level *level = path->level[depth];
-        heads[depth] = cache_head(&level->lines, level_set(level, address, physical));
-        if (depth == 1)
-            continue;
-        uint32_t way = cache_way_in(&level->lines, heads[depth], address >> level->shift);
-        if (way == CACHE_NO_WAY)
-            continue;
-        if (level->lines.touch == TOUCH_ORDER)
-            cache_promote(heads[depth], way);
-        break;
-    }
-    for (uint32_t i = depth; i-- > 1;) {
-        struct level *level = path->level[i];
-        uint64_t gone = cache_push(&level->lines, heads[i], address >> level->shift);
-        sim->counts.evictions[level->id] += gone != CACHE_NONE;
-    }
-    return depth;
+    uint64_t gone;
+    return bring(sim, path, 1, address, physical, &gone);
 }
 
 /* Where the set of a line or page number begins. */
@@ -340,23 +322,27 @@ HOT uint32_t bring_simply(struct sim *sim, const struct path *path, struct cache
     return 1;
 }
 
-/* As translate(), for a base page that the table does not know; returns its way too. */
-HOT uint32_t translate_simply(const struct path *path, uint64_t at, uint64_t page,
-                              uint64_t address, struct sim_way **found)
+/* As translate(), for a base page that the table does not know. */
+COLD uint32_t translate_otherwise(const struct path *path, uint64_t address)
 {
-    if (!path->pages.ways) {
-        *found = &path->quick->without[at];
-        (*found)->key = page;
-        return 0;
-    }
+    return translate(path, address, false);
+}
+
+/* The same, at a time, where the first TLB is simple. */
+HOT uint32_t translate_simply(const struct path *path, uint64_t address, uint64_t page,
+                              struct sim_way **slot, uint64_t now)
+{
+    if (!path->pages.ways)
+        return translate_otherwise(path, address);
     struct sim_way *ways = set_of(&path->pages, page);
-    uint32_t way = cache_way_near(ways, path->pages.ways, page);
-    if (way != CACHE_NO_WAY) {
-        *found = ways + way;
+    uint32_t number = cache_way_near(ways, path->pages.ways, page);
+    if (number != CACHE_NO_WAY) {
+        *slot = ways + number;
+        ways[number].stamp = now;
         return 0;
     }
-    *found = cache_victim_near(ways, path->pages.ways);
-    (*found)->key = page;
+    *slot = cache_victim_near(ways, path->pages.ways);
+    **slot = (struct sim_way){page, now};
     return path->routes->n == 1 ? 1 : translate_miss(path->routes, address, 1);
 }
 
@@ -386,14 +372,13 @@ HOT uint32_t access_simply(struct sim *sim, const struct path *path, uint64_t ad
     if (path->n > 2)
         cache_expect(&path->level[2]->lines, level_set(path->level[2], address, physical));
     uint64_t page = address >> quick->page_shift, line = address >> path->grain;
-    uint64_t at = sim_slot_of(page, SIM_PAGE_BITS), now = cache_tick(quick->clock);
-    struct sim_way *way = quick->pages[at];
+    uint64_t now = cache_tick(quick->clock);
+    struct sim_way **slot = &quick->pages[sim_slot_of(page, SIM_PAGE_BITS)], *way = *slot;
     uint32_t end = 0, depth = 0;
-    if (way->key != page) {
-        end = translate_simply(path, at, page, address, &way) * END_TLB;
-        quick->pages[at] = way;
-    }
-    way->stamp = now;
+    if (way->key == page)
+        way->stamp = now;
+    else
+        end = translate_simply(path, address, page, slot, now) * END_TLB;
     struct sim_way *ways = set_of(&path->near, line);
     uint32_t number = cache_way_near(ways, path->near.ways, line);
     if (number != CACHE_NO_WAY) {

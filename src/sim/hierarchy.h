@@ -67,13 +67,13 @@ struct path {
     struct sim_quick *quick;       /* what is near; paths with one first cache share it */
     bool translated;               /* some level is */
     bool prefetches;               /* some level has a prefetcher */
-    bool simple;                   /* a miss is followed by fills and prefetches alone */
+    bool simple;                   /* access_simply() may be used */
     bool casts[STRATA_MAX_CACHES]; /* the level's victims go into the next */
     bool passes[STRATA_MAX_CACHES]; /* that, or it is inclusive */
     const struct route *routes;     /* [huge] */
     struct level *level[STRATA_MAX_CACHES];
     /* Of a simple path: the first cache, the first TLB and the second cache. No ways: there
-     * is none. */
+     * is none, or it is a TLB that is not simple. */
     struct sets near, pages, next;
     uint32_t next_shift;
     uint64_t ends[ENDS];             /* how many accesses ended so */

@@ -175,26 +175,22 @@ static void lead_nowhere(struct sim_quick *quick)
         quick->huge[i] = &quick->nothing;
 }
 
-/* Whether it is known by stamps what goes, and the set by a mask. */
+/* Whether the oldest stamp says what goes, and a mask the set. */
 static bool is_simple_near(const struct cache *cache)
 {
     return cache->stamped && !cache->modulo;
 }
 
-/* Whether a miss is followed by fills and prefetches alone, only the oldest goes, and sets
- * of what is near are easily found. */
+/* Whether that is so in the first cache, nothing follows when a line leaves it, and a hit
+ * in the second cache, if there is one, is a matter of its order alone. */
 static bool is_simple(const struct path *path)
 {
-    if (path->n == 0 || path->level[0]->translated ||
-        !is_simple_near(&path->level[0]->lines) ||
-        (path->routes[0].n && !is_simple_near(path->routes[0].tlb[0])))
+    const struct level *first = path->level[0], *second = path->level[1];
+    if (path->n == 0 || path->passes[0] || first->translated ||
+        !is_simple_near(&first->lines))
         return false;
-    for (uint32_t i = 0; i < path->n; i++)
-        if (path->passes[i] || path->level[i]->exclusive ||
-            (i > 0 && !path->level[i]->lines.plain))
-            return false;
-    return path->n == 1 || (!path->level[1]->lines.modulo &&
-                            path->level[1]->translated == path->translated);
+    return path->n == 1 || (second->lines.plain && !second->lines.modulo &&
+                            second->translated == path->translated);
 }
 
 static struct sets sets_of(const struct cache *cache)
@@ -214,7 +210,7 @@ static void build_simple(struct path *path)
     if (!path->simple)
         return;
     path->near = sets_of(&path->level[0]->lines);
-    if (path->routes[0].n)
+    if (path->routes[0].n && is_simple_near(path->routes[0].tlb[0]))
         path->pages = sets_of(path->routes[0].tlb[0]);
     if (path->n == 1)
         return;
