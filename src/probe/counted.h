@@ -68,8 +68,11 @@ struct pool {
     bool inner_random;  /* chance decides what some nearer cache keeps */
     uint64_t spread;    /* bytes: their physical addresses are multiples of it apart */
     uint64_t before;    /* that of the pool from which this one was taken */
-    struct lines lines; /* all of them, in random order */
+    struct pool *from;  /* that one, while it may have more of them */
+    size_t taken;       /* so many of its lines were looked at */
+    struct lines lines; /* in random order */
     size_t tried;       /* so many of them were */
+    size_t vain;        /* the last ones of these, which did not fit */
     struct lines held;  /* as many of them as the level holds at a time */
     struct lines rest;  /* those that were tried and do not fit with these */
     struct lines set;   /* those of `held` that share one set… */
@@ -97,9 +100,11 @@ int pool_neighbour(struct counted *c, const struct pool *pool, const struct line
                    uint64_t shift, bool *told, bool *same);
 int pool_granule(struct counted *c, struct pool *pool, const struct lines *others);
 /* The lines of the pool that share the set, as the pool of the next level; `others` gets
- * some that do not. */
-int pool_members(struct counted *c, const struct pool *pool, struct pool *next,
+ * some that do not. The next pool begins with few lines: pool_need() gets it more from
+ * this one, which has to stay, until it has n or there are no more. */
+int pool_members(struct counted *c, struct pool *pool, struct pool *next,
                  struct lines *others);
+int pool_need(struct counted *c, struct pool *pool, size_t n);
 void pool_release(struct pool *pool);
 
 /* Which events can be believed. */

@@ -129,35 +129,46 @@ static int first_level(const struct counted *c)
     return level;
 }
 
-int count_caches(struct counted *c)
+/* The levels from `level` on, each from a pool of its own. */
+static int go_outwards(struct counted *c, struct pool *pools, int level)
 {
     struct strata_probed *probed = c->probed;
-    struct pool pool, next;
     struct lines others = {0};
     uint64_t line = FIRST_LINE, block = 0;
     bool pairs;
-    c->arena = c->counting->ground[HUGE_PAGES].bytes ? HUGE_PAGES : BASE_PAGES;
-    int level = first_level(c), status = first_pool(c, level, &pool);
-    while (!status && level <= COUNTED_LEVELS && is_counted(c, CACHE_EVENT(level))) {
+    int status = 0;
+    for (struct pool *pool = pools; !status; pool++, level++) {
         struct strata_probed_cache *cache = &probed->caches[probed->ncaches++];
         cache->level = level;
-        status = measure(c, &pool, line, &others);
-        if (!status && pool.line && level > 1)
-            status = settle_line(c, &pool, line, block, &others);
+        status = measure(c, pool, line, &others);
+        if (!status && pool->line && level > 1)
+            status = settle_line(c, pool, line, block, &others);
         if (!status)
-            answer(c, &pool, cache);
-        if (!status && pool.line)
-            status = find_pairs(c, &pool, &pairs);
-        if (status || *pool.why || !pool.line)
+            answer(c, pool, cache);
+        if (!status && pool->line)
+            status = find_pairs(c, pool, &pairs);
+        if (status || *pool->why || !pool->line || level == COUNTED_LEVELS ||
+            !is_counted(c, CACHE_EVENT(level + 1)))
             break;
-        line = cache->line.known ? pool.line : line;
+        line = cache->line.known ? pool->line : line;
         block = line * (pairs ? 2 : 1) > block ? line * (pairs ? 2 : 1) : block;
-        status = pool_members(c, &pool, &next, &others);
-        pool_release(&pool);
-        pool = next;
-        level++;
+        status = pool_members(c, pool, pool + 1, &others);
     }
-    pool_release(&pool);
     lines_release(&others);
+    return status;
+}
+
+int count_caches(struct counted *c)
+{
+    struct pool pools[COUNTED_LEVELS] = {0};
+    c->arena = c->counting->ground[HUGE_PAGES].bytes ? HUGE_PAGES : BASE_PAGES;
+    int level = first_level(c), status = 0;
+    if (is_counted(c, CACHE_EVENT(level))) {
+        status = first_pool(c, level, &pools[0]);
+        if (!status)
+            status = go_outwards(c, pools, level);
+    }
+    for (int i = 0; i < COUNTED_LEVELS; i++)
+        pool_release(&pools[i]);
     return status;
 }

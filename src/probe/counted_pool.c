@@ -21,16 +21,24 @@
 enum {
     FIRST_SAMPLE = 64, /* lines */
     ROUNDS = 600,      /* of dropping, at the most, for one batch */
+    PARK_AFTER = 4,    /* rounds: lines that did not miss in them fit */
     STEADY_LAPS = 2,   /* until lines that fit are resident… */
     RANDOM_LAPS = 4,   /* …or most of them, if chance decides */
+    PRESS = 3,         /* lines for each way of a nearer cache, to drive others out of it */
+    MARKED_LAPS = 4,   /* in which most lines of an overfull set miss, if it does */
     STEADY_PATIENCE = 12,
     RANDOM_PATIENCE = 60,
     MOST_LINES = 1 << 16, /* of a pool that is made anew */
     MOST_OTHERS = 1024,
 };
 
-#define NEW                                                                                \
-    1 /* lowest bit of the address of a line that is on trial: it is the same line */
+/* Lowest bits of the address of a line, which stays the same line. */
+enum {
+    NEW = 1,     /* it is on trial */
+    DOUBTED = 2, /* it missed after lines were dropped the last time */
+    MISSED = 4,  /* it missed of late */
+    MARKS = NEW | DOUBTED | MISSED
+};
 
 static int patience_of(const struct pool *pool)
 {
@@ -99,76 +107,163 @@ static int find_steady(struct counted *c, struct pool *pool, size_t n)
  * replaced is best seen then. */
 static int try_overfull(struct counted *c, struct pool *pool)
 {
-    struct lines part = pool->lines;
+    size_t misses = 0, n = FIRST_SAMPLE;
     int status = 0;
-    size_t misses = 0;
     pool->steady = true;
-    for (part.n = FIRST_SAMPLE; !status; part.n *= 2) {
-        if (part.n > pool->lines.n)
-            part.n = pool->lines.n;
+    for (; !status; n *= 2) {
+        status = pool_need(c, pool, n);
+        struct lines part = pool->lines;
+        n = part.n = n < part.n ? n : part.n;
         for (int i = 0; i < 3 && !status; i++)
             status = lap(c, &part);
         misses = status ? 0 : lap_misses(c, &part, pool->bit);
-        if (misses * 10 >= 7 * part.n || part.n == pool->lines.n)
+        if (misses * 10 >= 7 * n || (n == pool->lines.n && !pool->from))
             break;
     }
     if (!status && misses)
-        status = find_steady(c, pool, part.n);
+        status = find_steady(c, pool, n);
     if (!status && !misses)
         snprintf(pool->why, sizeof pool->why,
                  "all the memory that could be had for it fits: it is larger");
     return status;
 }
 
-/* Drops about half of the new lines that missed in the last lap, or one if they are few. */
-static int drop_some(struct counted *c, struct lines *lines, struct lines *dropped,
-                     uint32_t bit)
+/* Marks the lines that missed in the last lap. Says how many of the new ones are in doubt
+ * now. */
+static size_t mark(const struct counted *c, const struct pool *pool, struct lines *lines,
+                   uint64_t marks)
 {
-    enum { FEW = 16, MANY = 512 };
-    size_t kept = 0, missed = 0;
-    for (size_t i = 0; i < lines->n; i++)
-        missed += lines->at[i] & NEW && c->moved[i] & bit;
-    size_t one = missed ? rng_below(&c->rng, missed) : 0, at = 0;
+    size_t doubted = 0;
     for (size_t i = 0; i < lines->n; i++) {
-        bool drop = lines->at[i] & NEW && c->moved[i] & bit;
+        lines->at[i] |= c->moved[i] & pool->bit ? marks : 0;
+        doubted += (lines->at[i] & (NEW | DOUBTED)) == (NEW | DOUBTED);
+    }
+    return doubted;
+}
+
+/* Visits the lines until those that fit have had time to settle, then marks those that
+ * still miss. Chance needs some laps more for that, to meet most of them, and an order
+ * that changes. */
+static int mark_laps(struct counted *c, const struct pool *pool, struct lines *lines)
+{
+    int settled = pool->steady ? STEADY_LAPS : RANDOM_LAPS, status = 0;
+    int most = settled + (pool->steady ? 1 : MARKED_LAPS);
+    size_t enough = 0, doubted = 0;
+    for (size_t i = 0; i < lines->n; i++)
+        enough += lines->at[i] & NEW;
+    for (int i = 0; i < most && 2 * doubted <= enough && !status; i++) {
+        if (i == 0 || !pool->steady)
+            shuffle(c, lines);
+        status = lap(c, lines);
+        if (!status)
+            doubted = mark(c, pool, lines, i < settled ? MISSED : MISSED | DOUBTED);
+    }
+    return status;
+}
+
+/* Drops about half of the new lines that are in doubt, or one if they are few. */
+static int drop_some(struct counted *c, struct lines *lines, struct lines *dropped)
+{
+    enum { FEW = 16, MANY = 512, BOTH = NEW | DOUBTED };
+    size_t kept = 0, doubted = 0;
+    for (size_t i = 0; i < lines->n; i++)
+        doubted += (lines->at[i] & BOTH) == BOTH;
+    size_t one = doubted ? rng_below(&c->rng, doubted) : 0, at = 0;
+    for (size_t i = 0; i < lines->n; i++) {
+        bool drop = (lines->at[i] & BOTH) == BOTH;
         if (drop)
-            drop = missed <= FEW && lines->n < MANY ? at++ == one : rng_below(&c->rng, 2);
+            drop = doubted <= FEW && lines->n < MANY ? at++ == one : rng_below(&c->rng, 2);
         if (!drop)
-            lines->at[kept++] = lines->at[i];
-        else if (lines_add(dropped, lines->at[i] & ~(uint64_t)NEW))
+            lines->at[kept++] = lines->at[i] & ~(uint64_t)DOUBTED;
+        else if (lines_add(dropped, lines->at[i] & ~(uint64_t)MARKS))
             return counted_no_memory(c);
     }
     lines->n = kept;
     return 0;
 }
 
-/* Of `trial`, which are old lines that fit and new ones, drops new ones until all fit: two
- * laps without a miss. */
+/* Parks the lines that did not miss for a while: they fit, and stay resident while the
+ * others are visited, with as many of them as it takes to drive those out of nearer
+ * caches. */
+static int park(struct counted *c, const struct pool *pool, struct lines *active,
+                struct lines *parked)
+{
+    size_t kept = 0, missed = 0, quiet = 0;
+    for (size_t i = 0; i < active->n; i++)
+        missed += (active->at[i] & MISSED) != 0;
+    size_t quiet_kept = missed && 2 * missed < active->n ? PRESS * pool->inner : active->n;
+    for (size_t i = 0; i < active->n; i++) {
+        if (active->at[i] & MISSED || quiet++ < quiet_kept)
+            active->at[kept++] = active->at[i] & ~(uint64_t)MISSED;
+        else if (lines_add(parked, active->at[i]))
+            return counted_no_memory(c);
+    }
+    active->n = kept;
+    return 0;
+}
+
+/* Takes the parked lines back. Those that were not parked stay marked. */
+static int unpark(struct counted *c, struct lines *active, struct lines *parked)
+{
+    for (size_t i = 0; i < active->n; i++)
+        active->at[i] |= MISSED;
+    int bad = lines_append(active, parked, 0);
+    parked->n = 0;
+    return bad ? counted_no_memory(c) : 0;
+}
+
+/* Whether all lines fit: so many laps without a miss. */
+static int stay(struct counted *c, const struct pool *pool, struct lines *lines, bool *yes)
+{
+    int status = 0;
+    *yes = true;
+    for (int i = clean_laps(pool, lines->n); i > 0 && *yes && !status; i--) {
+        shuffle(c, lines);
+        status = lap(c, lines);
+        *yes = !status && !lap_misses(c, lines, pool->bit);
+        if (!status)
+            mark(c, pool, lines, MISSED);
+    }
+    return status;
+}
+
+/* Of `trial`, which are old lines that fit and new ones, drops new ones until all fit. In
+ * the end only few sets have too many: so most laps are over the lines that missed of late,
+ * and only the last ones are over all. */
 static int trim(struct counted *c, const struct pool *pool, struct lines *trial,
                 struct lines *dropped)
 {
-    int clean = 0, status = 0;
-    for (int round = 0; round < ROUNDS && clean < clean_laps(pool, trial->n) && !status;
-         round++) {
-        if (!clean)
-            status = settle(c, pool, trial);
-        else
-            shuffle(c, trial);
+    struct lines parked = {0};
+    int until_park = PARK_AFTER, status = 0;
+    bool fit = false;
+    for (int round = 0; round < ROUNDS && !status && !fit; round++) {
+        status = mark_laps(c, pool, trial);
+        if (status || lap_misses(c, trial, pool->bit)) {
+            if (!status)
+                status = drop_some(c, trial, dropped);
+            if (!status && !pool->exclusive && --until_park <= 0)
+                status = park(c, pool, trial, &parked);
+            until_park = until_park > 0 ? until_park : PARK_AFTER;
+            continue;
+        }
+        status = stay(c, pool, trial, &fit);
+        if (status || !fit || !parked.n)
+            continue;
+        status = unpark(c, trial, &parked);
+        until_park = 1;
         if (!status)
-            status = lap(c, trial);
-        if (status)
-            break;
-        clean = lap_misses(c, trial, pool->bit) ? 0 : clean + 1;
-        if (!clean)
-            status = drop_some(c, trial, dropped, pool->bit);
+            status = stay(c, pool, trial, &fit);
     }
+    if (!status && parked.n)
+        status = unpark(c, trial, &parked);
+    lines_release(&parked);
     return status;
 }
 
 static void clear_marks(struct lines *lines)
 {
     for (size_t i = 0; i < lines->n; i++)
-        lines->at[i] &= ~(uint64_t)NEW;
+        lines->at[i] &= ~(uint64_t)MARKS;
 }
 
 /* The next line to try: a new one, or when all were tried, one that did not fit. */
@@ -186,7 +281,7 @@ static uint64_t next_line(struct counted *c, struct pool *pool)
 /* Whether there is one. */
 static bool has_next(const struct pool *pool)
 {
-    return pool->tried < pool->lines.n ||
+    return pool->tried < pool->lines.n || pool->from ||
            (pool->tried < 2 * pool->lines.n && pool->rest.n > 0);
 }
 
@@ -194,10 +289,12 @@ static bool has_next(const struct pool *pool)
 static int add_batch(struct counted *c, struct pool *pool)
 {
     size_t batch = pool->held.n / 2 < 16 ? 16 : pool->held.n / 2;
-    for (size_t j = 0; j < batch && has_next(pool); j++)
+    int status = pool_need(c, pool, pool->tried + batch);
+    for (size_t j = 0; j < batch && has_next(pool) && !status; j++)
         if (lines_add(&pool->held, next_line(c, pool) | NEW))
-            return counted_no_memory(c);
-    int status = trim(c, pool, &pool->held, &pool->rest);
+            status = counted_no_memory(c);
+    if (!status)
+        status = trim(c, pool, &pool->held, &pool->rest);
     clear_marks(&pool->held);
     return status;
 }
@@ -210,22 +307,38 @@ static bool is_large(const struct pool *pool)
     return !pool->steady && pool->held.n > MANY;
 }
 
-/* Goes on until so many lines in turn did not fit that every set has been tried: as many
- * as are held, and more where there are few ways. Where there are many, until the next
- * batch is expected to add less than one in a hundred. */
+/* Whether enough lines were tried: `added` of the last `batch` of them fit. Before the ways
+ * are known, it is enough when most do not. Then nine in vain for each set make sure that
+ * every set was tried. It is also enough if what fits is nearly a whole number of sets, and
+ * few were added when there were some tries for each set: had there been one set more, all
+ * empty as it seems, more would have been. */
+static bool is_full(const struct pool *pool, size_t added, size_t batch)
+{
+    enum { VAIN = 9, SOME = 4 };
+    if (!pool->ways)
+        return 8 * added < batch;
+    size_t sets = (pool->held.n + pool->ways - 1) / pool->ways, all = sets * pool->ways;
+    if (pool->vain > VAIN * sets)
+        return true;
+    return batch >= SOME * sets && 100 * (all - pool->held.n) <= all &&
+           8 * added < all + pool->ways - pool->held.n;
+}
+
+/* Goes on until every set has been tried. Where there are many lines, and chance decides,
+ * until the next batch is expected to add less than one in a hundred. */
 int pool_hold(struct counted *c, struct pool *pool)
 {
     int status = pool->tried || pool->exclusive ? 0 : try_overfull(c, pool);
-    size_t vain = 0, enough = 0, last = 0;
-    while (!status && !*pool->why && vain <= enough && has_next(pool)) {
+    size_t last = 0;
+    bool full = false;
+    while (!status && !*pool->why && !full && has_next(pool)) {
         size_t before = pool->held.n, tried = pool->tried;
         status = add_batch(c, pool);
         size_t added = pool->held.n > before ? pool->held.n - before : 0;
-        if (is_large(pool) && last && 100 * added * added / last < pool->held.n)
-            break;
+        pool->vain = added ? 0 : pool->vain + pool->tried - tried;
+        full = is_full(pool, added, pool->tried - tried) ||
+               (is_large(pool) && last && 100 * added * added / last < pool->held.n);
         last = added;
-        vain = pool->held.n > before ? 0 : vain + pool->tried - tried;
-        enough = pool->held.n * (pool->ways ? 1 + 6 / pool->ways : 1);
     }
     return status;
 }
@@ -244,61 +357,126 @@ static int collect(struct counted *c, const struct lines *lines, uint32_t bit,
     return 0;
 }
 
-/* Whether all lines fit, after a while: what was there before has to go first. */
-static int fit_all(struct counted *c, const struct pool *pool, struct lines *all, bool *yes)
+/* Whether all lines fit, after a while: what was there before has to go first. Adds those
+ * that miss to `missed`. */
+static int fit_all(struct counted *c, const struct pool *pool, struct lines *all,
+                   struct lines *missed, bool *yes)
 {
-    int clean = 0, status = 0;
-    size_t wanted = (size_t)clean_laps(pool, all->n);
-    for (int i = 0; i < patience_of(pool) + (int)wanted && !status; i++) {
+    int clean = 0, wanted = clean_laps(pool, all->n), status = 0;
+    for (int i = 0; i < RANDOM_PATIENCE + wanted && clean < wanted && !status; i++) {
+        size_t added;
         shuffle(c, all);
         status = lap(c, all);
         clean = status || lap_misses(c, all, pool->bit) ? 0 : clean + 1;
-        if ((size_t)clean >= wanted)
-            break;
+        if (!status && !clean)
+            status = collect(c, all, pool->bit, missed, &added);
     }
-    *yes = (size_t)clean >= wanted;
+    *yes = clean >= wanted;
     return status;
 }
 
-/* The lines that miss at one time or the other when `extra` is visited with all that fit;
- * `extra` among them. None, if all fit. */
-static int overfull_set(struct counted *c, struct pool *pool, uint64_t extra,
-                        struct lines *set)
+/* Whether lines that missed fit by themselves: with as many others as it takes to drive
+ * them out of nearer caches. If they do not, then they get those of the others that missed
+ * with them. */
+static int fit_alone(struct counted *c, const struct pool *pool, struct lines *missed,
+                     const struct lines *all, bool *yes)
 {
-    int patience = patience_of(pool), status = 0;
-    struct lines all = {0};
-    bool fits = false;
+    struct lines part = {0};
+    size_t most = missed->n + PRESS * pool->inner;
+    int status = 0;
+    if (lines_append(&part, missed, 0))
+        status = counted_no_memory(c);
+    for (size_t i = 0; i < all->n && part.n < most && !status; i++)
+        if (!lines_have(missed, all->at[i]) && lines_add(&part, all->at[i]))
+            status = counted_no_memory(c);
+    if (!status)
+        status = fit_all(c, pool, &part, missed, yes);
+    lines_release(&part);
+    return status;
+}
+
+/* Laps without a line that misses for the first time, after which none is to be expected:
+ * each of n lines missed in `share` of the laps. */
+static double quiet_laps(size_t n, double share)
+{
+    const double doubt = 0.001;
+    return share > 0 ? log((double)n / doubt) / share : INFINITY;
+}
+
+/* The lines that miss at one time or the other: all lines of an overfull set, or none, if
+ * all fit. They are all if they are too many even by themselves, which is cheap to try.
+ * A level that takes in what the one before casts out may hold them even so, with the help
+ * of that one: then it takes laps over all lines until none is new. */
+static int overfull_set(struct counted *c, const struct pool *pool, struct lines *all,
+                        struct lines *set, bool *fits)
+{
+    int clean = 0, wanted = clean_laps(pool, all->n), quiet = 0, status = 0;
+    size_t misses = 0;
+    bool alone = true;
     set->n = 0;
+    for (int i = 1; clean < wanted && alone && !status; i++) {
+        size_t added = 0, now;
+        shuffle(c, all);
+        status = lap(c, all);
+        now = status ? 0 : lap_misses(c, all, pool->bit);
+        misses += now;
+        clean = now ? 0 : clean + 1;
+        if (!status)
+            status = collect(c, all, pool->bit, set, &added);
+        quiet = added ? 0 : quiet + 1;
+        if (set->n && quiet > quiet_laps(set->n, (double)misses / (double)set->n / i))
+            break;
+        if (set->n > 1 && (i & (i - 1)) == 0 && !pool->exclusive && !status)
+            status = fit_alone(c, pool, set, all, &alone);
+    }
+    *fits = clean >= wanted;
+    if (*fits)
+        set->n = 0;
+    return status;
+}
+
+static void lines_remove(struct lines *lines, uint64_t at)
+{
+    size_t i = 0;
+    while (i < lines->n && lines->at[i] != at)
+        i++;
+    if (i < lines->n)
+        lines->at[i] = lines->at[--lines->n];
+}
+
+/* Makes all that is held resident again. Where a set has too many after all, one of them
+ * goes. */
+static int restore(struct counted *c, struct pool *pool)
+{
+    enum { MOST_TOO_MANY = 8 };
+    struct lines set = {0};
+    bool fits = false;
+    int status = 0;
+    for (int i = 0; i < MOST_TOO_MANY && !status; i++) {
+        status = overfull_set(c, pool, &pool->held, &set, &fits);
+        if (status || fits)
+            break;
+        uint64_t line = set.at[rng_below(&c->rng, set.n)];
+        lines_remove(&pool->held, line);
+        if (lines_add(&pool->rest, line))
+            status = counted_no_memory(c);
+    }
+    lines_release(&set);
+    return status;
+}
+
+/* The set of a line that does not fit; none, if it does. */
+static int set_of(struct counted *c, const struct pool *pool, uint64_t extra,
+                  struct lines *set)
+{
+    struct lines all = {0};
+    bool fits;
+    int status = 0;
     if (lines_append(&all, &pool->held, 0) || lines_add(&all, extra))
         status = counted_no_memory(c);
     if (!status)
-        status = fit_all(c, pool, &all, &fits);
-    for (int quiet = 0; quiet < patience && !status && !fits; quiet++) {
-        size_t added, again = 0;
-        shuffle(c, &all);
-        status = lap(c, &all);
-        if (!status)
-            status = collect(c, &all, pool->bit, set, &added);
-        if (!status)
-            status = lap(c, &all);
-        if (!status)
-            status = collect(c, &all, pool->bit, set, &again);
-        if (!status && added + again)
-            quiet = -1;
-    }
+        status = overfull_set(c, pool, &all, set, &fits);
     lines_release(&all);
-    return status;
-}
-
-/* Makes all that is held resident again. */
-static int restore(struct counted *c, struct pool *pool)
-{
-    int clean = 0, status = 0;
-    for (int i = 0; i < 4 * patience_of(pool) && clean < 2 && !status; i++) {
-        shuffle(c, &pool->held);
-        status = lap(c, &pool->held);
-        clean = status || lap_misses(c, &pool->held, pool->bit) ? 0 : clean + 1;
-    }
     return status;
 }
 
@@ -330,7 +508,7 @@ static int find_set(struct counted *c, struct pool *pool)
         pool->extra = pool->rest.at[at];
         status = restore(c, pool);
         if (!status)
-            status = overfull_set(c, pool, pool->extra, &set);
+            status = set_of(c, pool, pool->extra, &set);
         if (!status && set.n < 2) {
             if (lines_add(&pool->held, pool->extra))
                 status = counted_no_memory(c);
@@ -404,8 +582,11 @@ int pool_exclusive(struct counted *c, struct pool *pool, const struct lines *oth
     enum { TRIES = 9, FEW_TRIES = 3, FEW = 256, MOST = 2048 };
     struct lines away = *others;
     int tries = pool->held.n <= FEW ? TRIES : FEW_TRIES, votes = 0, all = 0, status = 0;
-    if (!pool->inner || pool->held.n > MOST || pool->lines.n < 3 * pool->held.n)
+    if (!pool->inner || pool->held.n > MOST)
         return 0;
+    status = pool_need(c, pool, 3 * pool->held.n);
+    if (status || pool->lines.n < 3 * pool->held.n)
+        return status;
     away.n = away.n > 3 * pool->innermost ? 3 * pool->innermost : away.n;
     for (int i = 0; i < tries && !status; i++) {
         bool told, yes;
@@ -417,7 +598,7 @@ int pool_exclusive(struct counted *c, struct pool *pool, const struct lines *oth
     if (status || !pool->exclusive || pool->held.n > FEW)
         return status;
     pool->steady = false;
-    pool->held.n = pool->rest.n = pool->tried = 0;
+    pool->held.n = pool->rest.n = pool->tried = pool->vain = 0;
     return pool_hold(c, pool);
 }
 
@@ -547,7 +728,7 @@ static int evicts(struct counted *c, const struct pool *pool, const struct lines
  * held; where there are none, such that are a way of the nearer cache further. */
 int pool_press(struct counted *c, struct pool *pool)
 {
-    size_t wanted = 3 * pool->inner;
+    size_t wanted = PRESS * pool->inner;
     uint64_t page = c->counting->ground[c->arena].page, way = pool->inner_way;
     bool yes = true;
     int status = 0;
@@ -672,7 +853,7 @@ static int neighbour_evicts(struct counted *c, const struct pool *pool,
 {
     struct lines one = {0}, after = {0};
     bool good = false;
-    int most = pool->inner_random || !pool->steady ? 200 : 40, status = 0;
+    int most = pool->inner_random || !pool->steady ? 64 : 40, status = 0;
     *told = false;
     /* `away` drives it out of the levels before the one before */
     if (lines_append(&one, away, shift) || lines_add(&one, pool->extra + shift) ||
@@ -702,7 +883,7 @@ int pool_neighbour(struct counted *c, const struct pool *pool, const struct line
     struct lines away = *others;
     int votes = 0, all = 0, status = 0;
     away.n = away.n > 3 * pool->innermost ? 3 * pool->innermost : away.n;
-    for (int i = 0; i < TRIES && !status; i++) {
+    for (int i = 0; i < TRIES && all == i && !status; i++) {
         bool now, yes;
         status = neighbour_evicts(c, pool, &away, shift, &now, &yes);
         all += !status && now;
@@ -715,11 +896,13 @@ int pool_neighbour(struct counted *c, const struct pool *pool, const struct line
 }
 
 /* Lines of the pool moved by `shift` within their pages, enough to meet every set. */
-static int shifted(struct counted *c, const struct pool *pool, uint64_t shift,
-                   struct lines *to)
+static int shifted(struct counted *c, struct pool *pool, uint64_t shift, struct lines *to)
 {
     enum { SHARE = 8 };
     uint64_t page = c->counting->ground[c->arena].page;
+    int status = pool_need(c, pool, SHARE * pool->colours + SHARE);
+    if (status)
+        return status;
     to->n = 0;
     for (size_t i = 0; i < pool->lines.n && to->n < SHARE * pool->colours + SHARE; i++)
         if ((pool->lines.at[i] % page + shift < page || shift >= page) &&
@@ -730,8 +913,7 @@ static int shifted(struct counted *c, const struct pool *pool, uint64_t shift,
 }
 
 /* Whether lines of the pool that are moved by `shift` come into the set. */
-static int shift_conflicts(struct counted *c, const struct pool *pool, uint64_t shift,
-                           bool *yes)
+static int shift_conflicts(struct counted *c, struct pool *pool, uint64_t shift, bool *yes)
 {
     struct lines moved = {0};
     int status = shifted(c, pool, shift, &moved);
@@ -865,19 +1047,69 @@ static int take_others(struct counted *c, const struct pool *pool, bool virtual,
 
 /* Where all lines of the pool share the set, they can be anywhere in their pages that is a
  * multiple of the way size further: so the next level is met in more of its sets. */
-static int spread_out(struct counted *c, const struct pool *pool, struct pool *next)
+static uint64_t room_within(const struct counted *c, const struct pool *pool)
 {
-    uint64_t page = c->counting->base_page, room = 1;
-    if (pool->spread <= page && pool->spread % pool->way == 0)
-        room = pool->spread / pool->way;
-    if (room > 1)
-        next->spread = pool->way;
-    for (size_t i = 0; i < pool->lines.n; i++) {
-        uint64_t by = rng_below(&c->rng, room) * pool->way;
-        if (lines_add(&next->lines, pool->lines.at[i] + by))
+    bool apart = pool->spread <= c->counting->base_page && pool->spread % pool->way == 0;
+    return apart ? pool->spread / pool->way : 1;
+}
+
+static int spread_out(struct counted *c, const struct lines *candidates, struct pool *next)
+{
+    uint64_t room = room_within(c, next->from), way = next->from->way;
+    for (size_t i = 0; i < candidates->n; i++)
+        if (lines_add(&next->lines, candidates->at[i] + rng_below(&c->rng, room) * way))
             return counted_no_memory(c);
-    }
     return 0;
+}
+
+/* Those of the candidates that share the set; `others`, if not NULL, gets some that do
+ * not. */
+static int sift_out(struct counted *c, const struct lines *candidates, struct pool *next,
+                    struct lines *others)
+{
+    const struct pool *pool = next->from;
+    struct lines found = {0};
+    int status = sift(c, pool, candidates, trial_size(pool), &found);
+    for (size_t i = 0; others && i < candidates->n && others->n < MOST_OTHERS && !status;
+         i++)
+        if (!lines_have(&found, candidates->at[i]) && lines_add(others, candidates->at[i]))
+            status = counted_no_memory(c);
+    /* Lines of another set that happened to be too full are found out in other company. */
+    shuffle(c, &found);
+    if (!status)
+        status = sift(c, pool, &found, pool->ways < 16 ? 16 : pool->ways, &next->lines);
+    lines_release(&found);
+    return status;
+}
+
+/* Takes some lines more from the pool of the level before. */
+static int pool_grow(struct counted *c, struct pool *next, struct lines *others)
+{
+    enum { LEAST_TAKEN = 1024, FOR_EACH = 32 };
+    struct pool *from = next->from;
+    struct lines candidates = {0};
+    size_t end = next->taken + FOR_EACH * from->colours + LEAST_TAKEN;
+    int status = pool_need(c, from, end);
+    for (; next->taken < from->lines.n && next->taken < end && !status; next->taken++) {
+        uint64_t line = from->lines.at[next->taken];
+        if (!lines_have(&from->set, line) && lines_add(&candidates, line))
+            status = counted_no_memory(c);
+    }
+    if (!status)
+        status = from->colours == 1 ? spread_out(c, &candidates, next)
+                                    : sift_out(c, &candidates, next, others);
+    if (next->taken >= from->lines.n && !from->from)
+        next->from = NULL;
+    lines_release(&candidates);
+    return status;
+}
+
+int pool_need(struct counted *c, struct pool *pool, size_t n)
+{
+    int status = 0;
+    while (pool->lines.n < n && pool->from && !status)
+        status = pool_grow(c, pool, NULL);
+    return status;
 }
 
 /* All lines of the arena that share the set by their virtual addresses. */
@@ -893,12 +1125,10 @@ static int virtual_members(struct counted *c, const struct pool *pool, struct po
     return 0;
 }
 
-int pool_members(struct counted *c, const struct pool *pool, struct pool *next,
+int pool_members(struct counted *c, struct pool *pool, struct pool *next,
                  struct lines *others)
 {
-    struct lines candidates = {0}, found = {0};
     bool odd = pool->steady && pool->way & (pool->way - 1);
-    int status = 0;
     *next = (struct pool){.level = pool->level + 1,
                           .bit = EVENT_BIT(CACHE_EVENT(pool->level + 1)),
                           .inner = pool->ways,
@@ -908,32 +1138,18 @@ int pool_members(struct counted *c, const struct pool *pool, struct pool *next,
                           .inner_virtual = is_virtual(c, pool),
                           .before = pool->spread,
                           .spread = pool->way / pool->granule * pool->spread};
-    status = take_others(c, pool, next->inner_virtual, others);
+    int status = take_others(c, pool, next->inner_virtual, others);
     if (status)
         return status;
-    if (pool->colours == 1)
-        return spread_out(c, pool, next);
-    if (next->inner_virtual)
+    if (next->inner_virtual && pool->colours > 1)
         return virtual_members(c, pool, next);
-    for (size_t i = 0; i < pool->lines.n && !status; i++)
-        if (!lines_have(&pool->set, pool->lines.at[i]) &&
-            lines_add(&candidates, pool->lines.at[i]))
-            status = counted_no_memory(c);
-    if (!status)
-        status = sift(c, pool, &candidates, trial_size(pool), &found);
-    for (size_t i = 0; i < candidates.n && others->n < MOST_OTHERS && odd && !status; i++)
-        if (!lines_have(&found, candidates.at[i]) && lines_add(others, candidates.at[i]))
-            status = counted_no_memory(c);
-    /* Lines of another set that happened to be too full are found out in other company. */
-    shuffle(c, &found);
-    if (!status)
-        status = sift(c, pool, &found, pool->ways < 16 ? 16 : pool->ways, &next->lines);
-    if (!status && lines_append(&next->lines, &pool->set, 0))
-        status = counted_no_memory(c);
-    if (!status)
-        shuffle(c, &next->lines);
-    lines_release(&candidates);
-    lines_release(&found);
+    if (pool->colours == 1 && room_within(c, pool) > 1)
+        next->spread = pool->way;
+    next->from = pool;
+    if (lines_append(&next->lines, &pool->set, 0))
+        return counted_no_memory(c);
+    status = pool_grow(c, next, odd ? others : NULL);
+    shuffle(c, &next->lines);
     return status;
 }
 

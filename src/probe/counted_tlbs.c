@@ -11,7 +11,11 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { MOST_PAGES = 1 << 17, PATIENCE = 10 };
+enum {
+    MOST_PAGES = 1 << 17,
+    PATIENCE = 10, /* laps in which misses did not become fewer: they will not… */
+    HASTE = 3,     /* …if that is asked again before it is believed */
+};
 
 struct tlb {
     int level;
@@ -28,11 +32,12 @@ static uint64_t place(const struct tlb *tlb, uint64_t i)
 }
 
 /* Whether the pages all fit: two laps without a miss. */
-static int fit(struct counted *c, const struct tlb *tlb, struct lines *pages, bool *yes)
+static int fit(struct counted *c, const struct tlb *tlb, struct lines *pages, int patience,
+               bool *yes)
 {
     int clean = 0, quiet = 0, status = 0;
     size_t least = pages->n + 1;
-    while (clean < 2 && quiet < PATIENCE && !status) {
+    while (clean < 2 && quiet < patience && !status) {
         shuffle(c, pages);
         status = lap(c, pages);
         size_t misses = status ? 0 : lap_misses(c, pages, tlb->bit);
@@ -47,7 +52,7 @@ static int fit(struct counted *c, const struct tlb *tlb, struct lines *pages, bo
 }
 
 static int row_fits(struct counted *c, const struct tlb *tlb, double n, double stride,
-                    double rows, bool *yes)
+                    double rows, int patience, bool *yes)
 {
     struct lines pages = {0};
     int status = 0;
@@ -56,29 +61,48 @@ static int row_fits(struct counted *c, const struct tlb *tlb, double n, double s
             if (lines_add(&pages, place(tlb, i * (uint64_t)stride + row)))
                 status = counted_no_memory(c);
     if (!status)
-        status = fit(c, tlb, &pages, yes);
+        status = fit(c, tlb, &pages, patience, yes);
     lines_release(&pages);
     return status;
 }
 
+/* The most pages that fit, from `low` on, which do. Numbers of entries are mostly round: so
+ * when a round number fits, the next one to it is tried before all that are between. */
+static int search_entries(struct counted *c, const struct tlb *tlb, double *low,
+                          double *high, int patience)
+{
+    bool round = true, yes;
+    int status = 0;
+    while (*high - *low > 1 && !status) {
+        double n = round ? *low + 1 : floor((*low + *high) / 2);
+        status = row_fits(c, tlb, n, 1, 1, patience, &yes);
+        *(yes ? low : high) = n;
+        round = yes && !round;
+    }
+    return status;
+}
+
+/* First in haste; then one page more than was found is tried with patience. */
 static int find_entries(struct counted *c, struct tlb *tlb, double most)
 {
     double low = tlb->inner ? tlb->inner->entries : 1, high = 2 * low;
-    bool yes = true;
+    bool yes = true, more = true;
     int status = 0;
-    for (; high <= most && !status; high *= 2) {
-        status = row_fits(c, tlb, high, 1, 1, &yes);
-        if (!yes)
-            break;
-        low = high;
+    while (yes && high <= most && !status) {
+        status = row_fits(c, tlb, high, 1, 1, HASTE, &yes);
+        low = yes ? high : low;
+        high = yes ? 2 * high : high;
     }
-    while (!yes && high - low > 1 && !status) {
-        double middle = (double)(uint64_t)((low + high) / 2);
-        status = row_fits(c, tlb, middle, 1, 1, &yes);
-        *(yes ? &low : &high) = middle;
-        yes = false;
+    if (!yes && !status)
+        status = search_entries(c, tlb, &low, &high, HASTE);
+    while (!yes && more && low < most && !status) {
+        status = row_fits(c, tlb, low + 1, 1, 1, PATIENCE, &more);
+        low += more;
+        high = 2 * low;
+        if (more && !status)
+            status = search_entries(c, tlb, &low, &high, PATIENCE);
     }
-    tlb->entries = yes ? 0 : low; /* 0: all fit */
+    tlb->entries = yes || more ? 0 : low; /* 0: all fit */
     return status;
 }
 
@@ -94,7 +118,7 @@ static int find_ways(struct counted *c, struct tlb *tlb)
         if (stride != (double)(uint64_t)stride || w * stride + rows > reach)
             continue;
         rows = fmin(rows, fmin(stride, floor(tlb->entries / (w + 1))));
-        status = row_fits(c, tlb, w + 1, stride, rows, &yes);
+        status = row_fits(c, tlb, w + 1, stride, rows, PATIENCE, &yes);
         if (!status && !yes) {
             tlb->ways = w;
             break;
