@@ -11,9 +11,9 @@
 #include <stdio.h>
 
 enum {
-    FIRST_LINE = 8,         /* bytes: no line is shorter */
-    MOST_BYTES = 512 << 20, /* several times the largest cache that is looked for… */
-    LEAST_LINES = 1 << 16,  /* …but enough lines where pages are large */
+    FIRST_LINE = 8,        /* bytes: no line is shorter */
+    MOST_BYTES = 1 << 30,  /* several times the largest cache that is looked for… */
+    LEAST_LINES = 1 << 17, /* …but enough lines where pages are large */
 };
 
 /* One line in each base page of the arena, at its beginning. */

@@ -54,15 +54,6 @@ static int clean_laps(const struct pool *pool, size_t n)
     return pool->inner && visits / (int)n > least ? visits / (int)n : least;
 }
 
-static int settle(struct counted *c, const struct pool *pool, struct lines *lines)
-{
-    int laps = pool->steady ? STEADY_LAPS : RANDOM_LAPS, status = 0;
-    shuffle(c, lines);
-    for (int i = 0; i < laps && !status; i++)
-        status = lap(c, lines);
-    return status;
-}
-
 /* How many lines miss, and how many do not do the same in two laps in the same order. */
 static int compare_laps(struct counted *c, const struct pool *pool,
                         const struct lines *lines, size_t *misses, size_t *differ)
@@ -82,13 +73,27 @@ static int compare_laps(struct counted *c, const struct pool *pool,
     return status;
 }
 
+/* Laps in the same order, until what repeats itself does; then how many lines miss, and in
+ * how many visits two laps differ. */
+static int watch_laps(struct counted *c, const struct pool *pool, const struct lines *lines,
+                      size_t *misses, size_t *differ)
+{
+    enum { SETTLED = 4, VISITS = 1024 };
+    int status = 0;
+    *misses = *differ = 0;
+    for (int i = 0; i < SETTLED && !status; i++)
+        status = lap(c, lines);
+    for (size_t all = 0; all < VISITS && !status; all += lines->n)
+        status = compare_laps(c, pool, lines, misses, differ);
+    return status;
+}
+
 /* Whether laps in the same order repeat themselves, over the fewest lines that miss: if
  * they are far too many, they all miss whatever the policy is. */
 static int find_steady(struct counted *c, struct pool *pool, size_t n)
 {
-    enum { VISITS = 1024 };
     struct lines part = pool->lines;
-    size_t misses = 1, differ = 0, all = 0, last = n;
+    size_t misses = 1, differ = 0, last = n;
     int status = 0;
     for (part.n = n; part.n > 1 && misses && !status; part.n = part.n * 3 / 4) {
         for (int i = 0; i < 4 && !status; i++)
@@ -96,9 +101,13 @@ static int find_steady(struct counted *c, struct pool *pool, size_t n)
         misses = status ? 0 : lap_misses(c, &part, pool->bit);
         last = misses ? part.n : last;
     }
-    part.n = last;
-    for (misses = 0; all < VISITS && !status; all += part.n)
-        status = compare_laps(c, pool, &part, &misses, &differ);
+    /* chance may have needed more laps for lines that fit: then some more are needed */
+    for (misses = 0; !misses && !status; last = last * 4 / 3 + 1) {
+        part.n = last < n ? last : n;
+        status = watch_laps(c, pool, &part, &misses, &differ);
+        if (part.n == n)
+            break;
+    }
     pool->steady = differ * 8 <= misses;
     return status;
 }
@@ -588,15 +597,18 @@ int pool_exclusive(struct counted *c, struct pool *pool, const struct lines *oth
     if (status || pool->lines.n < 3 * pool->held.n)
         return status;
     away.n = away.n > 3 * pool->innermost ? 3 * pool->innermost : away.n;
-    for (int i = 0; i < tries && !status; i++) {
+    /* where they agree, a third of them is enough */
+    for (int i = 0; i < tries && (i <= tries / 3 || all < tries / 3 || votes % all); i++) {
         bool told, yes;
         status = is_cast_out(c, pool, &away, &told, &yes);
-        all += !status && told;
-        votes += !status && told && yes;
+        if (status)
+            return status;
+        all += told;
+        votes += told && yes;
     }
     pool->exclusive = 2 * votes > all;
-    if (status || !pool->exclusive || pool->held.n > FEW)
-        return status;
+    if (!pool->exclusive || pool->held.n > FEW)
+        return 0;
     pool->steady = false;
     pool->held.n = pool->rest.n = pool->tried = pool->vain = 0;
     return pool_hold(c, pool);
@@ -974,24 +986,44 @@ static size_t trial_size(const struct pool *pool)
     return (size_t)fmax(1, fmin(4096, mean * (double)pool->colours));
 }
 
+/* How members are looked for: lines at a time, laps until those of other sets are resident,
+ * and laps in which those of this one miss. */
+struct sieve {
+    size_t size;
+    int settled, laps;
+};
+
+static struct sieve coarse(const struct pool *pool)
+{
+    return pool->steady ? (struct sieve){trial_size(pool), 1, 2}
+                        : (struct sieve){trial_size(pool), 2, 3};
+}
+
+static struct sieve fine(const struct pool *pool)
+{
+    size_t size = pool->ways < 16 ? 16 : pool->ways;
+    return pool->steady ? (struct sieve){size, 2, 2} : (struct sieve){size, 4, 4};
+}
+
 /* Which of `trial` miss together with the full set: adds them to `to`. */
 static int try_members(struct counted *c, const struct pool *pool,
-                       const struct lines *trial, struct lines *to)
+                       const struct lines *trial, const struct sieve *sieve,
+                       struct lines *to)
 {
-    int laps = pool->steady ? 1 : 4, status = 0;
     struct lines all = {0}, missed = {0};
+    int status = 0;
     if (lines_append(&all, &pool->set, 0) || lines_append(&all, trial, NEW))
         status = counted_no_memory(c);
     /* no more than is needed: they must not fill other sets */
     for (size_t i = 0; i < pool->press.n && 2 * all.n < 3 * pool->inner && !status; i++)
         if (lines_add(&all, pool->press.at[i]))
             status = counted_no_memory(c);
-    if (!status)
-        status = settle(c, pool, &all);
-    for (int i = 0; i < laps && !status; i++) {
+    for (int i = 0; i < sieve->settled + sieve->laps && !status; i++) {
         size_t added;
+        if (i == 0 || i > sieve->settled)
+            shuffle(c, &all);
         status = lap(c, &all);
-        if (!status)
+        if (!status && i >= sieve->settled)
             status = collect(c, &all, pool->bit, &missed, &added);
     }
     for (size_t i = 0; i < all.n && !status; i++) {
@@ -1006,13 +1038,13 @@ static int try_members(struct counted *c, const struct pool *pool,
 
 /* The same for many lines. */
 static int sift(struct counted *c, const struct pool *pool, const struct lines *from,
-                size_t size, struct lines *to)
+                struct sieve sieve, struct lines *to)
 {
     int status = 0;
-    for (size_t i = 0; i < from->n && !status; i += size) {
+    for (size_t i = 0; i < from->n && !status; i += sieve.size) {
         struct lines trial = {.at = from->at + i,
-                              .n = from->n - i < size ? from->n - i : size};
-        status = try_members(c, pool, &trial, to);
+                              .n = from->n - i < sieve.size ? from->n - i : sieve.size};
+        status = try_members(c, pool, &trial, &sieve, to);
     }
     return status;
 }
@@ -1069,7 +1101,7 @@ static int sift_out(struct counted *c, const struct lines *candidates, struct po
 {
     const struct pool *pool = next->from;
     struct lines found = {0};
-    int status = sift(c, pool, candidates, trial_size(pool), &found);
+    int status = sift(c, pool, candidates, coarse(pool), &found);
     for (size_t i = 0; others && i < candidates->n && others->n < MOST_OTHERS && !status;
          i++)
         if (!lines_have(&found, candidates->at[i]) && lines_add(others, candidates->at[i]))
@@ -1077,7 +1109,7 @@ static int sift_out(struct counted *c, const struct lines *candidates, struct po
     /* Lines of another set that happened to be too full are found out in other company. */
     shuffle(c, &found);
     if (!status)
-        status = sift(c, pool, &found, pool->ways < 16 ? 16 : pool->ways, &next->lines);
+        status = sift(c, pool, &found, fine(pool), &next->lines);
     lines_release(&found);
     return status;
 }

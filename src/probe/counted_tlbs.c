@@ -66,15 +66,24 @@ static int row_fits(struct counted *c, const struct tlb *tlb, double n, double s
     return status;
 }
 
+/* The roundest number between two: a multiple of the highest power of two. */
+static double roundest(double low, double high)
+{
+    double step = 1, n = low + 1;
+    for (; n < high; step *= 2, n = (floor(low / step) + 1) * step)
+        ;
+    return (floor(2 * low / step) + 1) * step / 2;
+}
+
 /* The most pages that fit, from `low` on, which do. Numbers of entries are mostly round: so
- * when a round number fits, the next one to it is tried before all that are between. */
+ * the roundest are tried first, and when one fits, the next to it before all others. */
 static int search_entries(struct counted *c, const struct tlb *tlb, double *low,
                           double *high, int patience)
 {
     bool round = true, yes;
     int status = 0;
     while (*high - *low > 1 && !status) {
-        double n = round ? *low + 1 : floor((*low + *high) / 2);
+        double n = round ? *low + 1 : roundest(*low, *high);
         status = row_fits(c, tlb, n, 1, 1, patience, &yes);
         *(yes ? low : high) = n;
         round = yes && !round;
