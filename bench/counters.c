@@ -5,22 +5,25 @@
  *
  *     build/bench/counters machines [FILE...]      those of machines/, or the files
  *     build/bench/counters random [MACHINES [FIRST-SEED]]
- *     build/bench/counters effort [MACHINES]       accesses beside those of timing
+ *     build/bench/counters effort [FILE|SEED...]   accesses beside those of timing
  *     build/bench/counters itanium                 beside the figures of the paper
  *     build/bench/counters lies                    events that lie must be named
  *
- * What is wrong or not told is listed. The last two modes take 200 and 6 machines if no
- * number is given. */
+ * What is wrong or not told is listed. `random` takes 200 machines if no number is given,
+ * `machines` and `effort` take those of machines/ if no file is; a number for `effort` is
+ * the seed of a random machine. */
 #include "counted_score.h"
 #include "parallel.h"
 #include "random_machine.h"
 
 #include <glob.h>
+#include <math.h>
 #include <strata/error.h>
 
 static uint64_t first_seed = 1;
 static char **paths;
 static struct counted_score total;
+static double least_ratio, most_accesses, sum_accesses;
 
 struct outcome {
     struct counted_score score;
@@ -46,14 +49,19 @@ static void probe_machine(const struct strata_machine *machine, uint64_t seed,
     strata_probed_release(&probed);
 }
 
-static void probe_file(int i, void *result)
+static void read_machine(const char *path, struct strata_machine *machine)
 {
-    struct strata_machine machine;
     struct strata_error error;
-    if (strata_machine_read(paths[i], &machine, &error)) {
+    if (strata_machine_read(path, machine, &error)) {
         fprintf(stderr, "%s\n", error.text);
         _exit(1);
     }
+}
+
+static void probe_file(int i, void *result)
+{
+    struct strata_machine machine;
+    read_machine(paths[i], &machine);
     probe_machine(&machine, 0, result);
 }
 
@@ -64,15 +72,22 @@ static void probe_seed(int i, void *result)
     probe_machine(&machine, first_seed + (uint64_t)i, result);
 }
 
-/* The same by the clock, to compare. */
+/* By counts and by the clock, to compare. */
 static void probe_both(int i, void *result)
 {
     struct strata_machine machine;
     struct strata_probed probed;
     struct strata_error error;
     struct outcome *outcome = result;
-    probe_seed(i, result);
-    random_machine(first_seed + (uint64_t)i, &machine);
+    char *end;
+    uint64_t seed = strtoull(paths[i], &end, 10);
+    if (*end) {
+        seed = 0;
+        read_machine(paths[i], &machine);
+    } else {
+        random_machine(seed, &machine);
+    }
+    probe_machine(&machine, seed, result);
     struct strata_probe_options options = {.machine = &machine, .cpu = -1};
     if (strata_probe(&options, &probed, &error)) {
         fprintf(stderr, "%s: %s\n", machine.name, error.text);
@@ -90,9 +105,13 @@ static void print_one(int i, const void *result)
     printf("%-40s %3d of %3d right, %6.2f M accesses, %5.1f s", outcome->name,
            outcome->score.right, outcome->score.all, (double)outcome->accesses / 1e6,
            outcome->seconds);
-    if (outcome->timing)
-        printf(", timing %.1f M: %.1f times as many", (double)outcome->timing / 1e6,
-               (double)outcome->timing / (double)outcome->accesses);
+    sum_accesses += (double)outcome->accesses;
+    most_accesses = fmax(most_accesses, (double)outcome->accesses);
+    if (outcome->timing) {
+        double ratio = (double)outcome->timing / (double)outcome->accesses;
+        printf(", timing %.1f M: %.1f times as many", (double)outcome->timing / 1e6, ratio);
+        least_ratio = least_ratio > 0 ? fmin(least_ratio, ratio) : ratio;
+    }
     printf("\n%s", outcome->score.wrongs);
     fflush(stdout);
 }
@@ -204,13 +223,18 @@ static int run_lies(void)
     return found != all;
 }
 
-static int finish(int failed)
+static int finish(int n, int failed)
 {
     counted_score_print(&total);
-    return failed || counted_share(&total) < 0.99;
+    printf("%.2f M accesses on average, %.2f M at the most\n", sum_accesses / n / 1e6,
+           most_accesses / 1e6);
+    if (least_ratio > 0)
+        printf("timing takes at least %.1f times as many\n", least_ratio);
+    return failed || counted_share(&total) < 0.99 || (least_ratio > 0 && least_ratio < 10);
 }
 
-static int run_files(int argc, char **argv)
+/* The files that are given, or those of machines/. */
+static int run_files(int argc, char **argv, void (*probe)(int i, void *result))
 {
     glob_t found = {0};
     paths = argv;
@@ -218,22 +242,29 @@ static int run_files(int argc, char **argv)
         paths = found.gl_pathv;
         argc = (int)found.gl_pathc;
     }
-    return finish(parallel(argc, sizeof(struct outcome), probe_file, print_one));
+    int failed = parallel(argc, sizeof(struct outcome), probe, print_one);
+    globfree(&found);
+    return finish(argc, failed);
+}
+
+static int run_random(int n)
+{
+    return finish(n, parallel(n, sizeof(struct outcome), probe_seed, print_one));
 }
 
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "machines";
-    int n = argc > 2 ? atoi(argv[2]) : 0;
-    if (argc > 3)
-        first_seed = strtoull(argv[3], NULL, 0);
-    if (strcmp(mode, "random") == 0)
-        return finish(parallel(n ? n : 200, sizeof(struct outcome), probe_seed, print_one));
+    int given = argc > 2 ? argc - 2 : 0;
+    if (strcmp(mode, "random") == 0) {
+        first_seed = given > 1 ? strtoull(argv[3], NULL, 0) : first_seed;
+        return run_random(given ? atoi(argv[2]) : 200);
+    }
     if (strcmp(mode, "effort") == 0)
-        return finish(parallel(n ? n : 6, sizeof(struct outcome), probe_both, print_one));
+        return run_files(given, argv + 2, probe_both);
     if (strcmp(mode, "itanium") == 0)
         return run_itanium();
     if (strcmp(mode, "lies") == 0)
         return run_lies();
-    return run_files(argc > 2 ? argc - 2 : 0, argv + 2);
+    return run_files(given, argv + 2, probe_file);
 }
