@@ -22,6 +22,7 @@ struct lines {
 int lines_add(struct lines *lines, uint64_t at); /* -1: out of memory */
 int lines_append(struct lines *lines, const struct lines *more, uint64_t offset);
 bool lines_have(const struct lines *lines, uint64_t at);
+void lines_remove(struct lines *lines, uint64_t at); /* if it is there */
 void lines_release(struct lines *lines);
 
 /* Times, solved from the counts of many walks: what serves a visit, and what translates
@@ -53,6 +54,10 @@ int lap(struct counted *c, const struct lines *lines);
 
 /* How many visits of the last lap made an event move. */
 size_t lap_misses(const struct counted *c, const struct lines *lines, uint32_t bit);
+
+/* Adds the lines that missed in the last lap to a list; says how many were new there. */
+int lap_collect(struct counted *c, const struct lines *lines, uint32_t bit,
+                struct lines *to, size_t *added);
 
 void shuffle(struct counted *c, struct lines *lines);
 
@@ -86,6 +91,19 @@ struct pool {
     bool line_hidden; /* a prefetcher may make it seem longer than it is */
     char why[160];    /* where it cannot be told */
 };
+
+/* Lines for each way of a nearer cache, to drive others out of it. */
+enum { POOL_PRESS = 3 };
+
+/* Laps in which nothing new is seen, after which nothing new will be. */
+enum { STEADY_PATIENCE = 12, RANDOM_PATIENCE = 60 };
+int pool_patience(const struct pool *pool);
+
+/* Laps over n lines without a miss that are believed. */
+int pool_clean_laps(const struct pool *pool, size_t n);
+
+/* Whether it holds so many lines that the last of them are not looked for. */
+bool pool_is_large(const struct pool *pool);
 
 int pool_hold(struct counted *c, struct pool *pool); /* held, rest, steady */
 /* Whether the level takes in what the one before casts out; if so, what it holds is

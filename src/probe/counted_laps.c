@@ -38,6 +38,15 @@ bool lines_have(const struct lines *lines, uint64_t at)
     return false;
 }
 
+void lines_remove(struct lines *lines, uint64_t at)
+{
+    size_t i = 0;
+    while (i < lines->n && lines->at[i] != at)
+        i++;
+    if (i < lines->n)
+        lines->at[i] = lines->at[--lines->n];
+}
+
 void lines_release(struct lines *lines)
 {
     free(lines->at);
@@ -72,6 +81,19 @@ size_t lap_misses(const struct counted *c, const struct lines *lines, uint32_t b
     for (size_t i = 0; i < lines->n; i++)
         misses += (c->moved[i] & bit) != 0;
     return misses;
+}
+
+int lap_collect(struct counted *c, const struct lines *lines, uint32_t bit,
+                struct lines *to, size_t *added)
+{
+    *added = 0;
+    for (size_t i = 0; i < lines->n; i++)
+        if (c->moved[i] & bit && !lines_have(to, lines->at[i])) {
+            if (lines_add(to, lines->at[i]))
+                return counted_no_memory(c);
+            ++*added;
+        }
+    return 0;
 }
 
 void shuffle(struct counted *c, struct lines *lines)
