@@ -89,6 +89,7 @@ struct pool {
     uint64_t granule; /* of the index: way size / colours */
     uint64_t way, line;
     bool line_hidden; /* a prefetcher may make it seem longer than it is */
+    bool ways_hidden; /* some may be those of the level before */
     char why[160];    /* where it cannot be told */
 };
 

@@ -48,7 +48,10 @@ static void answer(const struct counted *c, const struct pool *pool,
         cache->line = counted_value(c, event, (double)pool->line);
     else
         cache->line = unknown("%s", *pool->why ? pool->why : "no shift ends the conflicts");
-    if (pool->ways && !*pool->why) {
+    if (pool->ways_hidden) {
+        cache->ways = cache->size = unknown(
+            "it may hold what the level before casts out, whose replacement is random");
+    } else if (pool->ways && !*pool->why) {
         cache->ways = counted_value(c, event, (double)pool->ways);
         cache->size = counted_value(c, event, (double)(pool->ways * pool->way));
     } else {

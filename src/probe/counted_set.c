@@ -300,9 +300,8 @@ int pool_set(struct counted *c, struct pool *pool)
     }
     /* Together with the level before, if both have the same sets. */
     if (pool->inner_random && pool->held.n == pool->ways) {
-        snprintf(
-            pool->why, sizeof pool->why,
-            "it may hold what the level before casts out, whose replacement is random");
+        pool->ways_hidden = true;
+        pool->colours = 1;
         return 0;
     }
     if (pool->exclusive && pool->held.n == pool->ways && pool->ways > pool->inner) {
