@@ -221,6 +221,90 @@ static int neighbour_evicts(struct counted *c, const struct pool *pool,
     return status;
 }
 
+/* Where chance decides what the level before keeps, the extra line stays there now and then
+ * while the set drives it out of this level. Then its neighbour is visited, or is not, and
+ * the extra line once it has left the level before: if both are one line, the neighbour
+ * has brought it back. */
+struct chances {
+    size_t all[2], gone[2]; /* with the neighbour: 1 */
+};
+
+/* How often the extra line would be gone although the neighbour was visited, if that made
+ * no difference. */
+static double expected_gone(const struct chances *chances)
+{
+    return (double)chances->gone[0] * (double)chances->all[1] /
+           (double)(chances->all[0] + 1);
+}
+
+/* Visits the set, then the extra line, which must still be in the level before, and then
+ * the neighbour, which must not; or only lines that drive it out of nearer levels. */
+static int visit_neighbour(struct counted *c, const struct pool *pool,
+                           const struct lines *away, uint64_t shift, bool with, bool *valid)
+{
+    struct lines visits = {0};
+    uint32_t before = pool->bit >> 1, nearer = pool->bit >> 2;
+    int status = 0;
+    if (lines_append(&visits, &pool->set, 0) || lines_append(&visits, away, 0) ||
+        lines_add(&visits, pool->extra) || lines_append(&visits, away, shift) ||
+        (with && lines_add(&visits, pool->extra + shift)))
+        status = counted_no_memory(c);
+    if (!status) {
+        refs_shuffle(visits.at, pool->set.n, &c->rng);
+        status = lap(c, &visits);
+    }
+    if (!status) {
+        uint32_t extra = c->moved[pool->set.n + away->n], last = c->moved[visits.n - 1];
+        *valid = !(extra & before) && (!nearer || extra & nearer);
+        *valid &= !with || last & before;
+    }
+    lines_release(&visits);
+    return status;
+}
+
+static int count_chances(struct counted *c, const struct pool *pool,
+                         const struct lines *away, uint64_t shift, struct chances *chances)
+{
+    enum { VISITS = 400000, HOPELESS = 40000, ENOUGH = 16 };
+    uint64_t start = c->counting->visits, spent = 0;
+    struct lines see = {0};
+    bool valid = false;
+    int status = 0;
+    if (lines_append(&see, &pool->press, 0) || lines_append(&see, away, 0) ||
+        lines_add(&see, pool->extra))
+        status = counted_no_memory(c);
+    for (int i = 0; spent < VISITS && !status; i++) {
+        bool with = i % 2;
+        status = lap(c, &see);
+        uint32_t extra = status ? 0 : c->moved[see.n - 1];
+        if (valid && extra & pool->bit >> 1) { /* in the trial before */
+            chances->all[!with]++;
+            chances->gone[!with] += (extra & pool->bit) != 0;
+        }
+        spent = c->counting->visits - start;
+        bool hope = chances->gone[0] && chances->all[1];
+        if (expected_gone(chances) >= ENOUGH || (spent > HOPELESS && !hope))
+            break;
+        if (!status)
+            status = visit_neighbour(c, pool, away, shift, with, &valid);
+    }
+    lines_release(&see);
+    return status;
+}
+
+static int neighbour_by_chance(struct counted *c, const struct pool *pool,
+                               const struct lines *away, uint64_t shift, bool *told,
+                               bool *same)
+{
+    enum { LEAST = 8, TIMES = 8 };
+    struct chances chances = {0};
+    int status = count_chances(c, pool, away, shift, &chances);
+    double expected = expected_gone(&chances), with = (double)chances.gone[1];
+    *same = TIMES * with < expected;
+    *told = expected >= LEAST && (*same || 2 * with > expected);
+    return status;
+}
+
 int pool_neighbour(struct counted *c, const struct pool *pool, const struct lines *others,
                    uint64_t shift, bool *told, bool *same)
 {
@@ -237,7 +321,9 @@ int pool_neighbour(struct counted *c, const struct pool *pool, const struct line
     /* where it may be cast out to here, it comes here by another way */
     *told = all >= 2 && (votes == 0 || (votes == all && !pool->inner_random));
     *same = votes > 0;
-    return status;
+    if (*told || status)
+        return status;
+    return neighbour_by_chance(c, pool, &away, shift, told, same);
 }
 
 /* Lines of the pool moved by `shift` within their pages, enough to meet every set. */
