@@ -26,7 +26,8 @@ enum {
     SMALL = 1 << 20, /* …this one: luck with the pages counts less among more of them */
     LARGEST = 192 << 20, /* bytes, or three quarters of the memory that there is */
     MOST_PASSES = 100,
-    HALVES = 40, /* repeated analyses for the intervals */
+    NEVER = 1 << 20, /* observations: no point has settled by then */
+    HALVES = 40,     /* repeated analyses for the intervals */
 };
 
 /* One visit to a line of the first cache, where that is known: more of them would only be
@@ -239,7 +240,8 @@ static size_t likely_levels(const struct half *halves)
 }
 
 /* Effective capacities with their intervals: all halves that show as many levels vote. The
- * lower end is also what a program typically gets; another run may get as much more. */
+ * lower end is also what a program typically gets, and what was found earlier in this run;
+ * another run may get as much more. */
 static void set_effective(struct probing *p, const struct series *series,
                           const struct levels *fit, const struct edge *whole,
                           const struct half *halves)
@@ -248,6 +250,7 @@ static void set_effective(struct probing *p, const struct series *series,
     for (size_t i = 0; i + 1 < fit->n; i++) {
         double middle = sqrt(fit->plateau[i].height * fit->plateau[i + 1].height);
         double value = whole[i].effective, from = typical(series, value, middle);
+        double *least = &p->least_effective[i];
         double to = fmax(value, whole[i].half);
         double sure = seen_beyond(series, value);
         size_t same = 0;
@@ -260,7 +263,8 @@ static void set_effective(struct probing *p, const struct series *series,
             from = fmin(from, quantile(low, same, 0.025));
             to = fmax(to, quantile(high, same, 0.975));
         }
-        double factor = spread_factor(value, from, value);
+        *least = *least > 0 ? fmin(*least, value) : value;
+        double factor = spread_factor(value, fmin(from, *least), value);
         p->probed->caches[i].effective =
             known(value, value / factor, fmax(to, value * factor),
                   sure * agreement(same, HALVES));
@@ -364,6 +368,8 @@ static int conclude(struct probing *p, struct series *series)
         keep_findings(series, &levels, found);
         for (int i = now; i < before; i++)
             memset(&p->probed->caches[i], 0, sizeof p->probed->caches[i]);
+        if (now != before)
+            memset(p->least_effective, 0, sizeof p->least_effective);
         p->probed->ncaches = now;
         for (int i = 0; i < now; i++)
             p->probed->caches[i].level = i + 1;
@@ -418,4 +424,23 @@ int probe_caches_again(struct probing *p)
         return 0;
     int status = sweep_all_feet(p, &string, series);
     return status || p->stopped ? status : conclude(p, series);
+}
+
+/* Where the time is limited, what is left of it goes to the outermost cache: neighbours
+ * share it, now more, now less, and only time tells how much. */
+int probe_last_cache(struct probing *p)
+{
+    struct string string = {.build = build_cache, .arena = BASE_PAGES};
+    struct series *series = dataset_find(p->probed->data, "cache");
+    if (!series || !p->probed->ncaches || !isfinite(p->budget))
+        return 0;
+    const struct strata_value *last = &p->probed->caches[p->probed->ncaches - 1].effective;
+    double from = last->value / M_SQRT2, to = 4 * last->value;
+    long visited = 1;
+    while (visited && time_left(p, 0)) {
+        visited = sweep_once(p, &string, series, NEVER, from, to);
+        if (visited < 0)
+            return p->error->status;
+    }
+    return p->stopped ? 0 : conclude(p, series);
 }

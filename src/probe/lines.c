@@ -161,6 +161,8 @@ static struct series *stripes(struct probing *p, const struct strata_probed_cach
 {
     char name[32], title[80];
     snprintf(name, sizeof name, "line%d", cache->level);
+    if (dataset_find(p->probed->data, name))
+        snprintf(name, sizeof name, "line%d-again", cache->level);
     snprintf(title, sizeof title, "stripes that fill L%d", cache->level);
     struct series *series = dataset_add(p->probed->data, name, title, "bytes", "cycles");
     double most = fmin(widest(p, cache), 2 * p->block[cache->level - 1]);
@@ -348,6 +350,25 @@ static double sure_line(const struct probing *p, int i)
             return line->value;
     }
     return first_line(p);
+}
+
+/* A prefetcher that adapts itself passes for a longer line at one time and not at another:
+ * so such a line is asked for again. */
+int confirm_lines(struct probing *p)
+{
+    int status = 0;
+    for (int i = 1; i < p->probed->ncaches && !status && !late(p); i++) {
+        struct strata_value *line = &p->probed->caches[i].line, before = *line;
+        if (!line->known || line->value <= sure_line(p, i) || p->line_by_gap[i])
+            continue;
+        status = striped_line(p, &p->probed->caches[i]);
+        if (status || !line->known || line->value == before.value)
+            *line = before;
+        else
+            *line = unknown("it seemed to be %g bytes at one time and %g at another",
+                            before.value, line->value);
+    }
+    return status;
 }
 
 /* A prefetcher of an inner level brings in pairs of lines, and then stripes show these and

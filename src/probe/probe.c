@@ -45,10 +45,12 @@ static const struct part {
     {"TLBs", probe_tlbs_again, 0.855},
     {"caches", probe_caches_again, 0.865},
     {"TLBs", probe_tlbs_again, 0.87},
+    {"lines", confirm_lines, 0.88},
     {"latencies", probe_latencies, 0.89},
     {"TLBs", probe_tlbs_again, 0.90},
-    {"lines", judge_lines, 0.90},
-    {"caches", cap_effective, 0.90},
+    {"caches", probe_last_cache, 0.915},
+    {"lines", judge_lines, 0.915},
+    {"caches", cap_effective, 0.915},
 };
 
 enum {

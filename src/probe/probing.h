@@ -24,7 +24,8 @@ struct probing {
     double started, share; /* of the present part, for the progress */
     double longest;        /* seconds: the longest trial so far */
     bool levels_fixed;     /* parts have built on the number of cache levels */
-    double height[STRATA_MAX_CACHES + 1]; /* cycles of a visit of C(k), by level */
+    double height[STRATA_MAX_CACHES + 1];      /* cycles of a visit of C(k), by level */
+    double least_effective[STRATA_MAX_CACHES]; /* bytes: the least that was found so far */
     double block[STRATA_MAX_CACHES]; /* bytes that a visit brings in both ways, by level */
     double block_confidence[STRATA_MAX_CACHES]; /* of that; 0: it is not known */
     bool alone[STRATA_MAX_CACHES]; /* visits that are no pairs bring in only their line */
@@ -134,6 +135,7 @@ int probe_gap(struct probing *p);
 int probe_gap_again(struct probing *p);
 int probe_caches(struct probing *p);
 int probe_caches_again(struct probing *p);
+int probe_last_cache(struct probing *p);
 int cap_effective(struct probing *p);
 int probe_latencies_roughly(struct probing *p);
 int probe_room(struct probing *p);
@@ -142,6 +144,7 @@ int probe_lines(struct probing *p);
 int probe_tlbs(struct probing *p, enum arena arena);
 int probe_tlbs_again(struct probing *p);
 int probe_ways(struct probing *p);
+int confirm_lines(struct probing *p);
 int judge_lines(struct probing *p);
 
 int out_of_memory(struct probing *p);
