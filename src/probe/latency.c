@@ -354,8 +354,9 @@ static void allow_for_drift(const struct probing *p, struct strata_value *memory
     if (!n)
         return;
     sort_ascending(seen, n);
-    memory->low = fmin(memory->low, memory->value * seen[0] / seen[n / 2]);
-    memory->high = fmax(memory->high, memory->value * seen[n - 1] / seen[n / 2]);
+    double factor = spread_factor(seen[n / 2], seen[0], seen[n - 1]);
+    memory->low = fmin(memory->low, memory->value / factor);
+    memory->high = fmax(memory->high, memory->value * factor);
 }
 
 /* What contradicts the cache-only string is not believed. */
