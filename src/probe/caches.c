@@ -26,6 +26,7 @@ enum {
     SMALL = 1 << 20, /* …this one: luck with the pages counts less among more of them */
     LARGEST = 192 << 20, /* bytes, or three quarters of the memory that there is */
     MOST_PASSES = 100,
+    LAST_PASSES = 8, /* over the last cache in the end */
     NEVER = 1 << 20, /* observations: no point has settled by then */
     HALVES = 40,     /* repeated analyses for the intervals */
 };
@@ -426,7 +427,7 @@ int probe_caches_again(struct probing *p)
     return status || p->stopped ? status : conclude(p, series);
 }
 
-/* Where the time is limited, what is left of it goes to the outermost cache: neighbours
+/* Where the time is limited, some of what is left goes to the outermost cache: neighbours
  * share it, now more, now less, and only time tells how much. */
 int probe_last_cache(struct probing *p)
 {
@@ -436,11 +437,8 @@ int probe_last_cache(struct probing *p)
         return 0;
     const struct strata_value *last = &p->probed->caches[p->probed->ncaches - 1].effective;
     double from = last->value / M_SQRT2, to = 4 * last->value;
-    long visited = 1;
-    while (visited && time_left(p, 0)) {
-        visited = sweep_once(p, &string, series, NEVER, from, to);
-        if (visited < 0)
+    for (int pass = 0; pass < LAST_PASSES && time_left(p, 0); pass++)
+        if (sweep_once(p, &string, series, NEVER, from, to) < 0)
             return p->error->status;
-    }
     return p->stopped ? 0 : conclude(p, series);
 }
