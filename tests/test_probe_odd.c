@@ -115,11 +115,13 @@ static void a_large_tlb_is_exact_on_a_dirty_clock(void **state)
 {
     (void)state;
     struct score score;
-    probe(dirty_tlb, 7, &score);
-    assert_right(&score, TLB_LEVELS);
-    assert_right(&score, ENTRIES);
-    assert_right(&score, TLB_WAYS);
-    assert_right(&score, PENALTY);
+    for (uint64_t seed = 4; seed <= 5; seed++) { /* with both, the caches hid the second */
+        probe(dirty_tlb, seed, &score);
+        assert_right(&score, TLB_LEVELS);
+        assert_right(&score, ENTRIES);
+        assert_right(&score, TLB_WAYS);
+        assert_right(&score, PENALTY);
+    }
 }
 
 static void a_tlb_may_reach_far(void **state)

@@ -5,7 +5,8 @@
  * T(n, pages) visits n lines in each page. Its control is as many lines packed into as few
  * pages as can be: what T costs more is translation. Packing does not hide all that the
  * caches do, so a level must show at the same number of pages for every n, whereas a cache
- * shows at the same number of lines. Where n = 1 and n = 2 do not agree, 3 and 4 vote too.
+ * shows at the same number of lines. Where n = 1 and n = 2 do not agree, 3 and 4 vote too,
+ * and then as many lines in half as many pages.
  *
  * The number of entries is then searched for by bisection: when one page too many is
  * visited in turn, at least the pages of one set miss, which is at least two. The ways are
@@ -185,19 +186,38 @@ static bool all_agree(const struct spread *a, const struct spread *b)
     return a->levels.n == b->levels.n;
 }
 
-/* The rises of the first spread that most of the others have, too. */
-static size_t vote(const struct spread *spreads, size_t n, struct rise *rises)
+/* Whether a rise is one of translation, told by the closer control: as many lines in half
+ * as many pages cost less beyond the edge of a TLB, and as much beyond that of a cache. */
+static int is_translation(struct probing *p, enum arena arena, const struct rise *rise,
+                          bool *yes)
 {
-    size_t found = 0;
+    struct string spread = {.build = build_spread, .arena = arena, .a = 1};
+    struct string folded = {.build = build_folded, .arena = arena};
+    struct decision d;
+    int status = decide_slower(p, &spread, rise->to, &folded, rise->to, rise->height, &d);
+    *yes = d.slower && d.confidence >= SURE;
+    return status;
+}
+
+/* The rises of the first spread that most of the others have, too. Where there are caches
+ * nearby, these may not: then the closer control decides. */
+static int vote(struct probing *p, enum arena arena, const struct spread *spreads, size_t n,
+                struct rise *rises, size_t *found)
+{
+    *found = 0;
     for (size_t i = 0; i + 1 < spreads[0].levels.n; i++) {
         struct rise rise = rise_of(&spreads[0], i);
         size_t votes = 0;
         for (size_t j = 0; j < n; j++)
             votes += rises_at(&spreads[j], &rise);
-        if (2 * votes > n)
-            rises[found++] = rise;
+        bool yes = 2 * votes > n;
+        int status = yes ? 0 : is_translation(p, arena, &rise, &yes);
+        if (status)
+            return status;
+        if (yes)
+            rises[(*found)++] = rise;
     }
-    return found;
+    return 0;
 }
 
 /* A test whether one string is slower than another. */
@@ -583,10 +603,11 @@ int probe_tlbs(struct probing *p, enum arena arena)
     }
     p->deadline = end;
     if (!status && !p->stopped) {
-        size_t found = vote(spreads, n, rises);
+        size_t found;
+        status = vote(p, arena, spreads, n, rises, &found);
         struct strata_probed_tlb *first = &p->probed->tlbs[p->probed->ntlbs];
         double inner = 0;
-        if (!found)
+        if (!status && !found)
             add_unseen(p, arena, most);
         for (size_t i = 0; i < found && !status && p->probed->ntlbs < STRATA_MAX_TLBS;
              i++) {
