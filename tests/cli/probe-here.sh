@@ -89,9 +89,9 @@ if has_terminal; then
     on_terminal --budget 1
     check 'what comes next' grep -q '^next    strata probe --save' "$work/screen"
     printf '%s\n' '[machine]' 'name = small' 'page = 64K' 'frequency = 1000M' \
-        '[cache L1d]' 'level = 1' 'kind = data' 'size = 12K' 'ways = 3' 'latency = 2' \
-        '[tlb L1d]' 'level = 1' 'kind = data' 'entries = 24' 'ways = full' \
-        '[walk]' 'latency = 25' '[memory]' 'latency = 120' >"$work/small.machine"
+        '[cache L1d]' 'level = 1' 'kind = data' 'size = 12K' 'line = 64' \
+        'ways = 3' 'latency = 2' '[tlb L1d]' 'level = 1' 'kind = data' 'entries = 24' \
+        'ways = full' '[walk]' 'latency = 25' '[memory]' 'latency = 120' >"$work/small.machine"
     on_terminal --machine small.machine
     check 'a terminal gets a picture' grep -q '^cycles' "$work/screen"
 fi
