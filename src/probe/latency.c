@@ -20,7 +20,7 @@
 
 enum {
     SKIP = 4,       /* lines between visits, at least, where there is memory for that */
-    MOST_SKIP = 64, /* a page of them */
+    ROW = 4096,     /* bytes: visits are no further apart than the smallest page */
     BLOCK = 8,      /* pages */
     FOOTPRINTS = 5, /* tried for a level */
     TRIALS = 3,     /* at each, and the time comes three times in a probe… */
@@ -37,11 +37,14 @@ enum {
 #define MOST_KEPT 0.9  /* of a ring: with more, the rest tells nothing */
 #define ROOM_STEP 1.09 /* from one assumption of how much fits to the next */
 
-/* a: lines from one visit to the next. x: visits, in bytes of lines. */
+/* a: bytes that a visit takes up: visits begin at multiples of that, because that is how
+ * pairs were looked at. What a visit brings in reaches further where it begins elsewhere.
+ * b: from one visit to the next, in those. x: visits. */
 static int build_sparse(struct probing *p, const struct string *s, double x)
 {
-    return refs_sparse(&p->refs, &p->runner->ground[s->arena], &p->rng, (uint64_t)x, s->a,
-                       BLOCK);
+    struct ground ground = p->runner->ground[s->arena];
+    ground.line = s->a;
+    return refs_sparse(&p->refs, &ground, &p->rng, (uint64_t)x * s->a, s->b, BLOCK);
 }
 
 /* Bytes that a visit takes up in a level at least: its line. The level behind the last one
@@ -68,10 +71,18 @@ static double taken(const struct probing *p, int level)
     return most;
 }
 
-/* Visits that a level has room for, at the least and at the most. */
-static double room(const struct probing *p, int level)
+/* What a visit to a level takes up in it and in those before, as the string is built. */
+static double unit_of(const struct probing *p, int level)
 {
-    return p->probed->caches[level].effective.value / taken(p, level);
+    return fmin(taken(p, level), ROW);
+}
+
+/* Visits to `level` that an inner one, or this one, has room for, at the least: those that
+ * begin at multiples of the unit share their sets with nothing else. At the most, where
+ * sets are not chosen by the address alone, each takes up a line. */
+static double room(const struct probing *p, int inner, int level)
+{
+    return p->probed->caches[inner].effective.value / unit_of(p, level);
 }
 
 static double most_room(const struct probing *p, int level)
@@ -88,10 +99,10 @@ static double top_room(const struct probing *p, int level)
 
 /* What translation adds to a visit of a string of so many: the first one in each page may
  * miss in the TLBs. */
-static double translation(const struct probing *p, double visits, uint64_t skip)
+static double translation(const struct probing *p, const struct string *s, double visits)
 {
     const struct ground *ground = &p->runner->ground[BASE_PAGES];
-    double in_page = (double)(ground->page / ground->line / skip), cost = 0;
+    double in_page = (double)(ground->page / s->a / s->b), cost = 0;
     for (int i = 0; i < p->probed->ntlbs; i++) {
         const struct strata_probed_tlb *tlb = &p->probed->tlbs[i];
         if (tlb->page == ground->page && tlb->entries.known && tlb->penalty_cycles.known &&
@@ -101,29 +112,26 @@ static double translation(const struct probing *p, double visits, uint64_t skip)
     return cost / in_page;
 }
 
-/* Lines from one visit to the next: as many as are brought in at once, or more where there
- * is memory for that, because not every prefetcher was seen. */
-static uint64_t skip_of(const struct probing *p, const struct ground *ground, int level,
-                        double visits)
+/* Bytes from one visit to the next: more than those brought in where there is memory for
+ * that, because not every prefetcher was seen. */
+static double apart(const struct ground *ground, double brought, double visits)
 {
-    double least = taken(p, level) / (double)ground->line, skip = least;
-    double most = fmin(MOST_SKIP, fmax(SKIP, 2 * least));
-    while (2 * skip <= most &&
-           visits * 2 * skip * (double)ground->line <= (double)ground->bytes)
-        skip *= 2;
-    return (uint64_t)fmin(skip, MOST_SKIP);
+    double most = fmin(ROW, fmax(SKIP * (double)ground->line, 2 * brought));
+    while (2 * brought <= most && visits * 2 * brought <= (double)ground->bytes)
+        brought *= 2;
+    return brought;
 }
 
-static struct string plan(const struct probing *p, double visits, int level)
+/* Visits that take up so much and bring in so much. */
+static struct string plan(const struct probing *p, double visits, double unit,
+                          double brought)
 {
     enum arena arena = HUGE_PAGES;
-    const struct ground *ground = &p->runner->ground[arena];
-    uint64_t skip = skip_of(p, ground, level, visits);
-    if ((double)ground->bytes < visits * (double)(ground->line * skip)) {
+    if ((double)p->runner->ground[arena].bytes < visits * brought)
         arena = BASE_PAGES;
-        skip = skip_of(p, &p->runner->ground[arena], level, visits);
-    }
-    return (struct string){.build = build_sparse, .arena = arena, .a = skip};
+    double skip = apart(&p->runner->ground[arena], brought, visits) / unit;
+    return (struct string){
+        .build = build_sparse, .arena = arena, .a = (uint64_t)unit, .b = (uint64_t)skip};
 }
 
 /* The most visits for which there is memory. */
@@ -131,7 +139,7 @@ static double most_visits(const struct probing *p, int level)
 {
     const struct ground *ground = p->runner->ground;
     double bytes = fmax((double)ground[BASE_PAGES].bytes, (double)ground[HUGE_PAGES].bytes);
-    return floor(bytes / taken(p, level));
+    return floor(bytes / unit_of(p, level));
 }
 
 /* The visits with which a level is measured: at most so many numbers. They are more than
@@ -142,15 +150,15 @@ static size_t footprints(const struct probing *p, int level, size_t at_most, dou
     double most = most_visits(p, level), low, high;
     if (!level || level == p->probed->ncaches) {
         *visits = level                ? MEMORY * top_room(p, level - 1)
-                  : p->probed->ncaches ? room(p, 0) / 8
+                  : p->probed->ncaches ? room(p, 0, 0) / 8
                                        : most;
         *visits = floor(fmax(1, fmin(*visits, most)));
         return 1;
     }
     low = BEYOND * most_room(p, level - 1);
-    high = fmin(WITHIN * room(p, level), most);
+    high = fmin(WITHIN * room(p, level, level), most);
     if (high < 1.2 * low)
-        low = BEYOND * room(p, level - 1);
+        low = BEYOND * room(p, level - 1, level);
     if (at_most == 1 || high < 1.1 * low) {
         /* Prefetchers that were not yet seen take room, too. */
         *visits = floor(fmin(low, most));
@@ -189,13 +197,13 @@ static bool certain(const struct point *point, size_t trials)
 static int measure(struct probing *p, struct point *point, int level)
 {
     double visits = point->x, cycles;
-    double line = (double)p->runner->ground[BASE_PAGES].line;
-    struct string string = plan(p, visits, level);
-    int status = try_string(p, &string, visits * line, &cycles);
+    double unit = unit_of(p, level);
+    struct string string = plan(p, visits, unit, unit);
+    int status = try_string(p, &string, visits, &cycles);
     if (status)
         return status;
     if (string.arena == BASE_PAGES)
-        cycles = fmax(1, cycles - translation(p, visits, string.a));
+        cycles = fmax(1, cycles - translation(p, &string, visits));
     return point_add(point, cycles) ? out_of_memory(p) : 0;
 }
 
@@ -324,7 +332,8 @@ static struct strata_value best_view(const struct probing *p, const struct serie
         !p->probed->caches[level - 1].latency_cycles.known)
         return conclude(&best, flattest(&best));
     double least = unevenness(&best) / 2;
-    for (double r = room(p, level - 1); r <= top_room(p, level - 1); r *= ROOM_STEP) {
+    for (double r = room(p, level - 1, level); r <= top_room(p, level - 1);
+         r *= ROOM_STEP) {
         struct view random = view_of(p, series, level, r);
         if (random.n >= 3 && unevenness(&random) < least) {
             best = random;
@@ -461,12 +470,11 @@ static int lies_alone(struct probing *p, int i, bool *alone)
                                           ? &probed->memory_cycles
                                           : &probed->caches[i + 1].latency_cycles;
     double visits = floor(WITHIN * most_room(p, i)), cycles;
-    double line = (double)p->runner->ground[BASE_PAGES].line;
-    struct string string = plan(p, visits, i);
+    struct string string = plan(p, visits, line_of(p, i), unit_of(p, i));
     *alone = false;
     if (visits < 1 || visits > most_visits(p, i) || !here->known || !next->known)
         return 0;
-    int status = try_best(p, &string, visits * line, TRIALS, &cycles);
+    int status = try_best(p, &string, visits, TRIALS, &cycles);
     *alone = !status && cycles < sqrt(here->value * next->value);
     return status;
 }
