@@ -42,6 +42,11 @@ static int sparse(struct refs *r, const struct ground *g, struct rng *rng)
     return refs_sparse(r, g, rng, 3 * PAGE, 4, 2);
 }
 
+static int sparse_pressed(struct refs *r, const struct ground *g, struct rng *rng)
+{
+    return refs_sparse_pressed(r, g, rng, 3 * PAGE, 4, 2, 3);
+}
+
 static int tlb(struct refs *r, const struct ground *g, struct rng *rng)
 {
     return refs_tlb(r, g, rng, 3, 10);
@@ -84,6 +89,7 @@ static const struct generator {
     {"gap under pressure", gap_pressed, 45, 21, 33, false},
     {"cache", cache, 352, 352, 6, false},
     {"sparse", sparse, 192, 192, 12, false},
+    {"sparse under pressure", sparse_pressed, 480, 480, 12, false},
     {"tlb", tlb, 30, 30, 10, false},
     {"folded", folded, 21, 21, 11, false},
     {"tlb gap", tlb_gap, 10, 10, 34, false},
@@ -406,6 +412,23 @@ static void sparse_string_fills_sets_evenly(void **state)
     refs_release(&refs);
 }
 
+/* However many pages a way has: of those that count and the rest, each line once. */
+static void pressed_string_fills_all_sets_evenly(void **state)
+{
+    (void)state;
+    static const size_t pages[] = {1, 2, 3, 4, 5, 8, 9, 11, 12, 13, 16};
+    struct refs refs = {0};
+    struct rng rng = {1};
+    for (size_t skip = 1; skip <= 8; skip *= 2)
+        for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+            uint64_t rows = 2 * skip * pages[i], k = rows * LINES / skip * LINE;
+            assert_int_equal(refs_sparse_pressed(&refs, &roomy, &rng, k, skip, 8, 1), 0);
+            assert_int_equal(refs.n, rows * LINES / skip);
+            assert_even(&refs, LINES * pages[i]);
+        }
+    refs_release(&refs);
+}
+
 static void sparse_string_never_wants_a_neighbour(void **state)
 {
     (void)state;
@@ -418,6 +441,30 @@ static void sparse_string_never_wants_a_neighbour(void **state)
     for (size_t i = 1; i < n; i++)
         assert_true(at[i] / PAGE != at[i - 1] / PAGE || at[i] - at[i - 1] == 4 * LINE);
     free(at);
+    refs_release(&refs);
+}
+
+/* What counts comes once, the rest in the same order again, at other words of its lines. */
+static void pressure_comes_back_to_the_same_lines(void **state)
+{
+    (void)state;
+    enum { VISITS = 192, TIMED = VISITS / 4, REST = VISITS - TIMED, LAPS = 3 };
+    struct refs refs = {0};
+    struct rng rng = {1};
+    assert_int_equal(sparse_pressed(&refs, &roomy, &rng), 0);
+    assert_int_equal(refs.timed, TIMED);
+    assert_int_equal(refs.again, (LAPS - 1) * REST);
+    assert_int_equal(refs.n, TIMED + LAPS * REST);
+    for (size_t i = TIMED; i + REST < refs.n; i++) {
+        assert_int_equal(refs.at[i] / LINE, refs.at[i + REST] / LINE);
+        assert_true(refs.at[i] != refs.at[i + REST]);
+    }
+    for (size_t i = 0; i < refs.n; i++)
+        refs.at[i] -= refs.at[i] % LINE;
+    assert_places(&refs, VISITS);
+    assert_int_equal(sparse(&refs, &roomy, &rng), 0);
+    assert_int_equal(refs.timed, 0);
+    assert_int_equal(refs.again, 0);
     refs_release(&refs);
 }
 
@@ -637,7 +684,9 @@ int main(void)
         cmocka_unit_test(pressure_moves_the_last_and_needs_a_divisor),
         cmocka_unit_test(cache_string_visits_every_line_once),
         cmocka_unit_test(sparse_string_fills_sets_evenly),
+        cmocka_unit_test(pressed_string_fills_all_sets_evenly),
         cmocka_unit_test(sparse_string_never_wants_a_neighbour),
+        cmocka_unit_test(pressure_comes_back_to_the_same_lines),
         cmocka_unit_test(tlb_string_has_n_lines_in_every_page),
         cmocka_unit_test(tlb_string_fills_sets_evenly),
         cmocka_unit_test(folded_string_visits_no_page_soon_again),

@@ -300,6 +300,47 @@ static void a_ramp_warms_up_longer(void **state)
     runner_release(runner);
 }
 
+/* Of a ring twice as long as a cache with random replacement a fifth is still there when
+ * its turn comes again; under pressure, less than a hundredth. */
+static void pressure_leaves_nothing_to_chance(void **state)
+{
+    (void)state;
+    enum { BYTES = 80 << 10 };
+    struct strata_machine machine = small();
+    machine.caches[0].policy = STRATA_RANDOM;
+    struct runner *runner = simulate(&machine, 1);
+    const struct ground *ground = &runner->ground[BASE_PAGES];
+    struct refs refs = {0};
+    struct rng rng = {1};
+    double hits = (NEXT - walk_cache(runner, &rng, BYTES)) / (NEXT - HOT);
+    assert_between(hits, 0.05, 0.25);
+    assert_int_equal(refs_sparse_pressed(&refs, ground, &rng, BYTES, 1, 8, 4), 0);
+    hits = (NEXT - walk(runner, &refs)) / (NEXT - HOT);
+    assert_between(hits, 0, 0.02);
+    refs_release(&refs);
+    runner_release(runner);
+}
+
+/* A ring that is longer than all that the machine remembers need not be walked whole; one
+ * that only comes back to a few places must be. */
+static void only_long_rings_are_forgotten(void **state)
+{
+    (void)state;
+    struct strata_machine machine = small();
+    struct runner *runner = simulate(&machine, 1);
+    const struct ground *ground = &runner->ground[BASE_PAGES];
+    struct refs refs = {0};
+    struct rng rng = {1};
+    assert_int_equal(refs_sparse_pressed(&refs, ground, &rng, 128 << 10, 1, 8, 4), 0);
+    assert_same(walk(runner, &refs), NEXT);
+    assert_int_equal(refs_sparse_pressed(&refs, ground, &rng, 12 << 20, 1, 8, 2), 0);
+    uint64_t before = runner->visits;
+    assert_between(walk(runner, &refs), MEMORY, MEMORY + WALK);
+    assert_true(runner->visits - before < refs.n);
+    refs_release(&refs);
+    runner_release(runner);
+}
+
 /* Mean and standard deviation of many trials of a string that costs HOT. */
 static void sample(const struct strata_machine *machine, uint64_t seed, double *mean,
                    double *spread)
@@ -441,7 +482,13 @@ static void times_this_machine(void **state)
         assert_int_equal(runner_walk(runner, BASE_PAGES, &refs, &trial), 0);
         assert_true(isfinite(trial.cycles) && trial.cycles > 0);
     }
-    assert_true(runner->visits > 0);
+    for (uint64_t bytes = 1 << 10; bytes <= ground->bytes; bytes *= 16) {
+        assert_int_equal(refs_sparse_pressed(&refs, ground, &rng, bytes, 1, 8, 3), 0);
+        uint64_t before = runner->visits;
+        assert_int_equal(runner_walk(runner, BASE_PAGES, &refs, &trial), 0);
+        assert_true(isfinite(trial.cycles) && trial.cycles > 0);
+        assert_true(runner->visits >= before + 2 * refs.n);
+    }
     assert_true(runner->disturbed <= runner->trials);
     double now = runner_clock(runner);
     assert_true(now > 0 && runner_clock(runner) >= now);
@@ -540,6 +587,8 @@ int main(void)
         cmocka_unit_test(huge_pages_need_no_base_entries),
         cmocka_unit_test(effort_and_trials_are_counted),
         cmocka_unit_test(a_ramp_warms_up_longer),
+        cmocka_unit_test(pressure_leaves_nothing_to_chance),
+        cmocka_unit_test(only_long_rings_are_forgotten),
         cmocka_unit_test(jitter_spreads_the_trials),
         cmocka_unit_test(spikes_prolong_a_walk),
         cmocka_unit_test(spikes_come_as_often_as_they_should),

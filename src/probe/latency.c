@@ -5,12 +5,14 @@
  * brought in beside one of them is never wanted; on huge pages, where there are any, so
  * that translation costs nothing.
  *
- * How far beyond, and how far within, depends on policies and pages. Of a ring that is
- * longer than a cache with random replacement, some is still there after a lap; a cache
- * whose pages lie unluckily overflows before it is full. So several footprints are tried,
- * and the flattest place of the curve is taken, of the curve as it is and of the curve less
- * what a level before with random replacement would still hold. The interval has the
- * neighbours of that place in it. */
+ * Of a ring that is longer than a cache with random replacement, some is still there after
+ * a lap. So a quarter of it counts, and the rest, several times over, drives that quarter
+ * out of the level before.
+ *
+ * How far beyond, and how far within, depends on policies and pages: a cache whose pages
+ * lie unluckily has sets that are never filled, and others that overflow before it is full.
+ * So several footprints are tried, and the flattest place of the curve is taken. The
+ * interval has the neighbours of that place in it. */
 #include "core/sort.h"
 #include "probe/probing.h"
 
@@ -19,23 +21,25 @@
 #include <string.h>
 
 enum {
-    SKIP = 4,       /* lines between visits, at least, where there is memory for that */
-    ROW = 4096,     /* bytes: visits are no further apart than the smallest page */
-    BLOCK = 8,      /* pages */
+    SKIP = 4,   /* lines between visits, at least, where there is memory for that */
+    ROW = 4096, /* bytes: visits are no further apart than the smallest page */
+    BLOCK = 8,  /* pages */
+    PRESS = 4,  /* laps over what is to drive out the rest */
+    MEMORY_PRESS = 2,
     FOOTPRINTS = 5, /* tried for a level */
     TRIALS = 3,     /* at each, and the time comes three times in a probe… */
     ALONE = 6,      /* …and at one that is tried alone */
     MOST_TRIALS = 64,
 };
 
-#define BEYOND    1.6  /* times what the level before holds: the first footprint */
-#define WITHIN    0.8  /* of what the level holds: the last one */
-#define CLEAR     0.92 /* confidence that a prefetcher is there */
-#define LEFT      0.03 /* of the time, that may be off where trials agree */
-#define MEMORY    6    /* times what the last level holds */
-#define LONGER    4    /* times as long, if that was not enough */
-#define MOST_KEPT 0.9  /* of a ring: with more, the rest tells nothing */
-#define ROOM_STEP 1.09 /* from one assumption of how much fits to the next */
+#define BEYOND 1.6  /* times what the level before holds: the first footprint */
+#define WITHIN 0.8  /* of what the level holds: the last one */
+#define OCTAVE 2    /* from one level to the next, at least */
+#define CLEAR  0.92 /* confidence that a prefetcher is there */
+#define LEFT   0.03 /* of the time, that may be off where trials agree */
+#define MEMORY 4    /* times what the last level holds, or… */
+#define ROUGH  2    /* …so many as long as it is not known how far apart is enough */
+#define LONGER 4    /* times as long, if that was not enough */
 
 /* a: bytes that a visit takes up: visits begin at multiples of that, because that is how
  * pairs were looked at. What a visit brings in reaches further where it begins elsewhere.
@@ -45,6 +49,25 @@ static int build_sparse(struct probing *p, const struct string *s, double x)
     struct ground ground = p->runner->ground[s->arena];
     ground.line = s->a;
     return refs_sparse(&p->refs, &ground, &p->rng, (uint64_t)x * s->a, s->b, BLOCK);
+}
+
+static int press(struct probing *p, const struct string *s, double x, size_t laps)
+{
+    struct ground ground = p->runner->ground[s->arena];
+    ground.line = s->a;
+    return refs_sparse_pressed(&p->refs, &ground, &p->rng, (uint64_t)x * s->a, s->b, BLOCK,
+                               laps);
+}
+
+/* Under pressure. Memory takes long, and there is more of it. */
+static int build_pressed(struct probing *p, const struct string *s, double x)
+{
+    return press(p, s, x, PRESS);
+}
+
+static int build_memory(struct probing *p, const struct string *s, double x)
+{
+    return press(p, s, x, MEMORY_PRESS);
 }
 
 /* Bytes that a visit takes up in a level at least: its line. The level behind the last one
@@ -97,6 +120,12 @@ static double top_room(const struct probing *p, int level)
     return p->probed->caches[level].effective.high / line_of(p, level);
 }
 
+/* Visits to a level that it may have room for. */
+static double reach(const struct probing *p, int level)
+{
+    return p->probed->caches[level].effective.high / unit_of(p, level);
+}
+
 /* What translation adds to a visit of a string of so many: the first one in each page may
  * miss in the TLBs. */
 static double translation(const struct probing *p, const struct string *s, double visits)
@@ -112,11 +141,18 @@ static double translation(const struct probing *p, const struct string *s, doubl
     return cost / in_page;
 }
 
+/* Bytes from one visit to the next that are more than enough: not every prefetcher was
+ * seen. */
+static double far_apart(const struct ground *ground, double brought)
+{
+    return fmin(ROW, fmax(SKIP * (double)ground->line, 2 * brought));
+}
+
 /* Bytes from one visit to the next: more than those brought in where there is memory for
- * that, because not every prefetcher was seen. */
+ * that. */
 static double apart(const struct ground *ground, double brought, double visits)
 {
-    double most = fmin(ROW, fmax(SKIP * (double)ground->line, 2 * brought));
+    double most = far_apart(ground, brought);
     while (2 * brought <= most && visits * 2 * brought <= (double)ground->bytes)
         brought *= 2;
     return brought;
@@ -142,23 +178,36 @@ static double most_visits(const struct probing *p, int level)
     return floor(bytes / unit_of(p, level));
 }
 
+/* Visits that memory is measured with: several times as many as the last level may hold,
+ * but at first rather fewer than close together. */
+static double memory_visits(const struct probing *p, int level, bool roughly)
+{
+    const struct ground *ground = p->runner->ground;
+    double bytes = fmax((double)ground[BASE_PAGES].bytes, (double)ground[HUGE_PAGES].bytes);
+    double visits = bytes / far_apart(&ground[BASE_PAGES], unit_of(p, level));
+    double fits = top_room(p, level - 1);
+    return roughly ? fmax(ROUGH * fits, fmin(visits, MEMORY * fits)) : MEMORY * fits;
+}
+
 /* The visits with which a level is measured: at most so many numbers. They are more than
  * the level before has room for at the most and less than this one has at the least; where
- * prefetchers leave nothing between these two, more than that has at the least. */
+ * prefetchers leave nothing between these two, more than that has at the least. Where that
+ * is less than an octave, as many more as this one may have room for. */
 static size_t footprints(const struct probing *p, int level, size_t at_most, double *visits)
 {
     double most = most_visits(p, level), low, high;
     if (!level || level == p->probed->ncaches) {
-        *visits = level                ? MEMORY * top_room(p, level - 1)
+        *visits = level                ? memory_visits(p, level, at_most == 1)
                   : p->probed->ncaches ? room(p, 0, 0) / 8
                                        : most;
         *visits = floor(fmax(1, fmin(*visits, most)));
         return 1;
     }
     low = BEYOND * most_room(p, level - 1);
-    high = fmin(WITHIN * room(p, level, level), most);
+    high = WITHIN * room(p, level, level);
     if (high < 1.2 * low)
         low = BEYOND * room(p, level - 1, level);
+    high = fmin(fmax(high, fmin(WITHIN * reach(p, level), OCTAVE * low)), most);
     if (at_most == 1 || high < 1.1 * low) {
         /* Prefetchers that were not yet seen take room, too. */
         *visits = floor(fmin(low, most));
@@ -199,22 +248,14 @@ static int measure(struct probing *p, struct point *point, int level)
     double visits = point->x, cycles;
     double unit = unit_of(p, level);
     struct string string = plan(p, visits, unit, unit);
+    if (level)
+        string.build = level == p->probed->ncaches ? build_memory : build_pressed;
     int status = try_string(p, &string, visits, &cycles);
     if (status)
         return status;
     if (string.arena == BASE_PAGES)
         cycles = fmax(1, cycles - translation(p, &string, visits));
     return point_add(point, cycles) ? out_of_memory(p) : 0;
-}
-
-/* The share of a ring, `times` as long as a cache with random replacement, that is still
- * there when its turn comes again: each of the misses meanwhile may have hit it. */
-static double kept(double times)
-{
-    double share = 0;
-    for (int i = 0; i < 100; i++)
-        share = exp(-times * (1 - share));
-    return share;
 }
 
 /* What a visit must cost that is served by this level rather than by the one before: more
@@ -238,34 +279,21 @@ static bool reaches(const struct probing *p, const struct series *series, int le
     return !tried;
 }
 
-/* A latency curve of one level under one assumption. */
+/* A latency curve of one level. */
 struct view {
     size_t n;
     struct strata_value cycles[FOOTPRINTS];
 };
 
-/* The curve as it is, or as it would be without what a random cache before it keeps that
- * has room for so many visits. */
-static struct view view_of(const struct probing *p, const struct series *series, int level,
-                           double random)
+/* The footprints that are beyond the level before; all, if none seems to be. */
+static struct view view_of(const struct probing *p, const struct series *series, int level)
 {
     struct view view = {.n = 0};
     double least = reaches(p, series, level) ? least_cost(p, level) : 0;
     for (size_t i = 0; i < series->npoints && view.n < FOOTPRINTS; i++) {
         struct strata_value now = judge(&series->points[i]);
-        if (!now.known || now.value < least)
-            continue;
-        if (random > 0) {
-            const struct strata_probed_cache *inner = &p->probed->caches[level - 1];
-            double share = kept(series->points[i].x / random);
-            if (share > MOST_KEPT)
-                continue;
-            double hits = share * inner->latency_cycles.value;
-            now.value = (now.value - hits) / (1 - share);
-            now.low = (now.low - hits) / (1 - share);
-            now.high = (now.high - hits) / (1 - share);
-        }
-        view.cycles[view.n++] = now;
+        if (now.known && now.value >= least)
+            view.cycles[view.n++] = now;
     }
     return view;
 }
@@ -310,39 +338,6 @@ static struct strata_value conclude(const struct view *view, size_t at)
     return value;
 }
 
-/* How much the curve changes from one footprint to the next. */
-static double unevenness(const struct view *view)
-{
-    double sum = 0;
-    for (size_t i = 1; i < view->n; i++)
-        sum += fabs(log(view->cycles[i].value / view->cycles[i - 1].value));
-    return sum / (double)(view->n - 1);
-}
-
-/* How much room a random cache before this one has depends on what prefetchers bring in at
- * a visit, which is known only roughly: the most even of all curves counts. It is believed
- * if it is at least twice as even as the one that was measured: a little can be luck. */
-static struct strata_value best_view(const struct probing *p, const struct series *series,
-                                     int level)
-{
-    struct view best = view_of(p, series, level, 0);
-    if (!best.n)
-        return no_time();
-    if (best.n < 3 || level == p->probed->ncaches ||
-        !p->probed->caches[level - 1].latency_cycles.known)
-        return conclude(&best, flattest(&best));
-    double least = unevenness(&best) / 2;
-    for (double r = room(p, level - 1, level); r <= top_room(p, level - 1);
-         r *= ROOM_STEP) {
-        struct view random = view_of(p, series, level, r);
-        if (random.n >= 3 && unevenness(&random) < least) {
-            best = random;
-            least = unevenness(&random);
-        }
-    }
-    return conclude(&best, flattest(&best));
-}
-
 /* Neighbours use the same memory, now more, now less, and the trials of a latency are made
  * in a short time. But the largest footprints of the cache-only string, far beyond the last
  * level, were visited now and then in the whole course of the probe: as much as those of
@@ -372,7 +367,8 @@ static void allow_for_drift(const struct probing *p, struct strata_value *memory
 static struct strata_value latency_of(const struct probing *p, const struct series *series,
                                       int level)
 {
-    struct strata_value value = best_view(p, series, level);
+    struct view view = view_of(p, series, level);
+    struct strata_value value = view.n ? conclude(&view, flattest(&view)) : no_time();
     if (value.known && !reaches(p, series, level))
         value.confidence = fmin(value.confidence, 0.5);
     if (level == p->probed->ncaches)
@@ -471,6 +467,7 @@ static int lies_alone(struct probing *p, int i, bool *alone)
                                           : &probed->caches[i + 1].latency_cycles;
     double visits = floor(WITHIN * most_room(p, i)), cycles;
     struct string string = plan(p, visits, line_of(p, i), unit_of(p, i));
+    string.build = build_pressed;
     *alone = false;
     if (visits < 1 || visits > most_visits(p, i) || !here->known || !next->known)
         return 0;

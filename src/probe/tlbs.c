@@ -296,29 +296,24 @@ static int settle_entries(struct probing *p, enum arena arena, const struct rise
     return status;
 }
 
-/* Visits to a page of the packed string that penalties are told by. */
-static double packed_per_page(const struct probing *p, enum arena arena)
-{
-    const struct ground *ground = &p->runner->ground[arena];
-    return (double)(ground->page / ground->line / FAR);
-}
-
 enum { PENALTIES = 9 }; /* the true median lies within their range with 1 - 2^-8 */
 
-/* What a visit costs more that misses here and hits in the next level, if there is one. */
+/* What a visit costs more that misses here and hits in the next level, if there is one. As
+ * many lines in half the pages are the same in the caches. */
 static int find_penalty(struct probing *p, enum arena arena, double pages,
                         struct strata_probed_tlb *tlb)
 {
-    struct string spread = {.build = build_spread, .arena = arena, .a = 1},
-                  packed = {.build = build_packed, .arena = arena, .a = 1, .b = FAR};
-    double cost[PENALTIES], with, without, visits = packed_per_page(p, arena);
-    /* The first visit to each of the packed pages may miss in the level before. */
-    bool misses = tlb->level > 1 && pages / visits > tlb[-1].entries.value;
-    double control = misses ? tlb[-1].penalty_cycles.value / visits : 0;
+    struct string spread = {.build = build_spread, .arena = arena, .a = 1};
+    struct string folded = {.build = build_folded, .arena = arena};
+    double cost[PENALTIES], with, without;
+    /* Those pages may miss in the level before. */
+    bool misses =
+        tlb->level > 1 && (double)folded_pages((size_t)pages) > tlb[-1].entries.value;
+    double control = misses ? tlb[-1].penalty_cycles.value : 0;
     for (size_t i = 0; i < PENALTIES; i++) {
         int status = try_string(p, &spread, pages, &with);
         if (!status)
-            status = try_string(p, &packed, pages, &without);
+            status = try_string(p, &folded, pages, &without);
         if (status)
             return status;
         cost[i] = with - without + control;
@@ -425,9 +420,11 @@ static int add_penalties(struct probing *p, enum arena arena,
         tlbs[i].penalty_cycles = tlbs[i].penalty_ns = no_time();
         if (!tlbs[i].entries.known || late(p))
             continue;
-        /* Every set must overflow, but the lines should not overflow the caches. */
+        /* Every set must overflow, but half of the pages must fit, and the lines should not
+         * overflow the caches. */
         double ways = tlbs[i].ways.known ? tlbs[i].ways.value : 1;
-        double pages = ceil(fmin(here * fmax(1.25, 1 + 1 / ways), sqrt(here * next)));
+        double times = fmin(1.75, fmax(1.25, 1 + 1 / ways));
+        double pages = ceil(fmin(here * times, sqrt(here * next)));
         int status = find_penalty(p, arena, pages, &tlbs[i]);
         if (status)
             return status;

@@ -16,6 +16,7 @@ static int refs_reserve(struct refs *refs, size_t n)
 {
     refs->n = 0;
     refs->ramp = false;
+    refs->timed = refs->again = 0;
     if (n <= refs->capacity)
         return 0;
     uint64_t *at = realloc(refs->at, n * sizeof *at);
@@ -117,7 +118,8 @@ int refs_cache(struct refs *refs, const struct ground *ground, struct rng *rng, 
 }
 
 /* The sum of the digits of r in base `base`, modulo that base: it takes all values evenly
- * over the rows that share any low bits of r, and so the sets of any cache. */
+ * over the rows that share any low bits of r, and so the sets of a cache with a power of
+ * two of them, as a diagonal does. */
 static uint64_t digits(uint64_t r, uint64_t base)
 {
     uint64_t sum = 0;
@@ -126,14 +128,18 @@ static uint64_t digits(uint64_t r, uint64_t base)
     return base > 1 ? sum % base : 0;
 }
 
-int refs_sparse(struct refs *refs, const struct ground *ground, struct rng *rng, uint64_t k,
-                size_t skip, size_t block)
+/* Every `skip`th line of so many rows. Their offsets are sums of digits, or, if `parts`,
+ * the first one in the first part of the rows, the next one in the next part, and so on:
+ * rows side by side fill the sets of any cache evenly, however many it has. */
+static int lay_sparse(struct refs *refs, const struct ground *ground, struct rng *rng,
+                      uint64_t k, size_t skip, size_t block, bool parts)
 {
     enum { ROW = 4096 }; /* bytes: the smallest page */
     uint64_t start, line = ground->line, row = ROW / line;
     size_t n = k / line, per_row = row / skip;
     size_t per_block = block * (ground->page / ROW ? ground->page / ROW : 1) * per_row;
     size_t rows = (n + per_row - 1) / per_row, blocks = (n + per_block - 1) / per_block;
+    size_t part = (rows + skip - 1) / skip;
     if (n == 0 || refs_reserve(refs, n + blocks) || place(ground, rng, rows * ROW, &start))
         return -1;
 
@@ -149,11 +155,35 @@ int refs_sparse(struct refs *refs, const struct ground *ground, struct rng *rng,
         size_t end = i + per_block < n ? i + per_block : n;
         for (; i < end; i++) {
             size_t r = i / per_row;
-            refs->at[refs->n++] =
-                start + r * ROW + (i % per_row * skip + digits(r, skip)) * line;
+            uint64_t offset = parts ? r / part : digits(r, skip);
+            refs->at[refs->n++] = start + r * ROW + (i % per_row * skip + offset) * line;
         }
         refs_shuffle(refs->at + first, refs->n - first, rng);
     }
+    return 0;
+}
+
+int refs_sparse(struct refs *refs, const struct ground *ground, struct rng *rng, uint64_t k,
+                size_t skip, size_t block)
+{
+    return lay_sparse(refs, ground, rng, k, skip, block, false);
+}
+
+int refs_sparse_pressed(struct refs *refs, const struct ground *ground, struct rng *rng,
+                        uint64_t k, size_t skip, size_t block, size_t laps)
+{
+    enum { SHARE = 4 };
+    if (lay_sparse(refs, ground, rng, k, skip, block, true))
+        return -1;
+    size_t n = refs->n, timed = (n + SHARE - 1) / SHARE, rest = n - timed;
+    size_t all = timed + laps * rest;
+    if (refs_reserve(refs, all))
+        return -1;
+    for (size_t i = n; i < all; i++)
+        refs->at[i] = refs->at[i - rest] + sizeof(void *);
+    refs->n = all;
+    refs->timed = timed;
+    refs->again = all - n;
     return 0;
 }
 

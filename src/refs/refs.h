@@ -23,6 +23,8 @@ struct refs {
     size_t n, capacity;
     uint64_t *at;   /* n offsets */
     bool ramp;      /* to be warmed up by walks of growing length, each from the start */
+    size_t timed;   /* visits at the start of each lap that count; 0: all do */
+    size_t again;   /* visits at the end of a lap to lines that were visited before in it */
     bool no_memory; /* why it could not be built: else there is no room or no such string */
 };
 
@@ -66,6 +68,15 @@ int refs_cache(struct refs *refs, const struct ground *ground, struct rng *rng, 
  * k counts the lines touched times the line size. */
 int refs_sparse(struct refs *refs, const struct ground *ground, struct rng *rng, uint64_t k,
                 size_t skip, size_t block);
+
+/* Sparse string under pressure: the first quarter of S(k) counts, and the rest is visited
+ * `laps` times after it, at another word of its lines each time. What counts is driven out
+ * of every level that is smaller than the rest, without leaving a set of it out, also
+ * where chance decides what to replace,
+ * and of which a ring of as many visits would still find some. `laps` is at most 4, because
+ * a line may have no more words than that. */
+int refs_sparse_pressed(struct refs *refs, const struct ground *ground, struct rng *rng,
+                        uint64_t k, size_t skip, size_t block, size_t laps);
 
 /* TLB string T(n, pages): n lines in each of `pages` contiguous pages, spread evenly over
  * the lines of a page, in random order of all references. */

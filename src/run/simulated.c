@@ -104,7 +104,7 @@ static size_t memory_span(const struct strata_machine *machine)
  * beginning: after one, whole laps are compared. */
 static void walk_laps(struct simulated *s, uint64_t base, const struct refs *refs)
 {
-    size_t part = runner_part(refs->n), rest = refs->n - part;
+    size_t part = runner_part(refs), rest = refs->n - part;
     double before = INFINITY;
     for (size_t i = 1; refs->ramp && i < RAMP; i++)
         sim_chase(s->sim, base, refs->at, refs->n * i / RAMP);
@@ -119,33 +119,70 @@ static void walk_laps(struct simulated *s, uint64_t base, const struct refs *ref
     }
 }
 
+/* Where the visits that count begin. The lap that the warming up leaves goes on there. */
+static size_t start_of(const struct refs *refs)
+{
+    return refs->timed ? refs->n : refs->ramp ? 0 : runner_part(refs);
+}
+
+/* Whether nothing of a ring is left when its turn comes again. Half as many places will do
+ * that are visited twice. */
+static bool forgotten(const struct simulated *s, const struct refs *refs)
+{
+    return !refs->ramp && refs->n > s->span && 2 * (refs->n - refs->again) > s->span &&
+           start_of(refs) >= MANY_VISITS;
+}
+
 /* A ring that is far longer than the machine can remember finds nothing of itself: it is as
  * if all were empty, but for what comes at once before. */
 static void warm_up(struct simulated *s, uint64_t base, const struct refs *refs)
 {
-    size_t part = runner_part(refs->n);
-    if (refs->ramp || refs->n <= s->span || part < MANY_VISITS) {
-        walk_laps(s, base, refs);
+    if (forgotten(s, refs)) {
+        sim_flush(s->sim);
+        sim_chase(s->sim, base, refs->at + start_of(refs) - MANY_VISITS, MANY_VISITS);
         return;
     }
-    sim_flush(s->sim);
-    sim_chase(s->sim, base, refs->at + part - MANY_VISITS, MANY_VISITS);
+    walk_laps(s, base, refs);
+    if (refs->timed)
+        sim_chase(s->sim, base, refs->at + refs->timed, refs->n - refs->timed);
+}
+
+/* Goes on with the lap that the warming up left, then as many as it takes. Returns the
+ * cycles of so many visits. */
+static uint64_t walk_all(struct simulated *s, uint64_t base, const struct refs *refs,
+                         size_t *visits)
+{
+    size_t start = start_of(refs), left = refs->n - start;
+    uint64_t cycles;
+    *visits = left < MANY_VISITS ? left : MANY_VISITS;
+    cycles = sim_chase(s->sim, base, refs->at + start, *visits);
+    for (; *visits < FEW_VISITS; *visits += refs->n)
+        cycles += sim_chase(s->sim, base, refs->at, refs->n);
+    return cycles;
+}
+
+/* The same of the visits at the start of each lap. */
+static uint64_t walk_timed(struct simulated *s, uint64_t base, const struct refs *refs,
+                           size_t *visits)
+{
+    size_t timed = refs->timed;
+    uint64_t cycles = sim_chase(s->sim, base, refs->at, timed);
+    for (*visits = timed; *visits < FEW_VISITS; *visits += timed) {
+        sim_chase(s->sim, base, refs->at + timed, refs->n - timed);
+        cycles += sim_chase(s->sim, base, refs->at, timed);
+    }
+    return cycles;
 }
 
 static int simulated_walk(struct runner *runner, enum arena arena, const struct refs *refs,
                           struct trial *trial)
 {
     struct simulated *s = (struct simulated *)runner;
-    uint64_t base = s->base[arena], cycles = 0;
-    size_t part = refs->ramp ? 0 : runner_part(refs->n), visits = 0;
+    uint64_t base = s->base[arena];
+    size_t visits;
     warm_up(s, base, refs);
-    /* On with the lap that the warming up left, then as many as it takes. */
-    if (part < refs->n) {
-        visits = refs->n - part < MANY_VISITS ? refs->n - part : MANY_VISITS;
-        cycles = sim_chase(s->sim, base, refs->at + part, visits);
-    }
-    for (; visits < FEW_VISITS; visits += refs->n)
-        cycles += sim_chase(s->sim, base, refs->at, refs->n);
+    uint64_t cycles =
+        refs->timed ? walk_timed(s, base, refs, &visits) : walk_all(s, base, refs, &visits);
     runner->visits = sim_counts(s->sim)->accesses[SIM_LOAD];
     trial->disturbed = false;
     trial->cycles =

@@ -25,15 +25,18 @@ struct timing {
     struct affinity before;
 };
 
-/* Follows n links, rounded up to a multiple of 16. Kept out of line, so that nothing is
- * moved across the readings of the clock. */
+/* Follows n links. Kept out of line, so that nothing is moved across the readings of the
+ * clock. */
 static __attribute__((noinline)) void *chase(void *p, size_t n)
 {
-    for (size_t i = 0; i < n; i += 16) {
-#define LOAD p = *(void *volatile *)p;
-        LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD LOAD
-#undef LOAD
+#define LOAD p = *(void *volatile *)p
+    for (size_t i = n % 16; i > 0; i--)
+        LOAD;
+    for (size_t i = 0; i < n / 16; i++) {
+        LOAD, LOAD, LOAD, LOAD, LOAD, LOAD, LOAD, LOAD;
+        LOAD, LOAD, LOAD, LOAD, LOAD, LOAD, LOAD, LOAD;
     }
+#undef LOAD
     return p;
 }
 
@@ -75,21 +78,44 @@ static bool is_over(struct runner *runner)
     return timing_clock(runner) > runner->until;
 }
 
-/* Walks in laps until they no longer get faster (runner.h). Returns where it stands. */
+/* Time for so many visits from *p on; where only the start of a lap counts, that of whole
+ * laps, from the start of one to that of another. */
+static double timed_visits(void **p, const struct refs *refs, size_t visits)
+{
+    double ns = 0;
+    if (!refs->timed)
+        return timed_chase(p, visits);
+    for (size_t i = 0; i < visits; i += refs->timed) {
+        ns += timed_chase(p, refs->timed);
+        *p = chase(*p, refs->n - refs->timed);
+    }
+    return ns;
+}
+
+/* How many that are with those that do not count. */
+static size_t all_visits(const struct refs *refs, size_t visits)
+{
+    return refs->timed ? visits / refs->timed * refs->n : visits;
+}
+
+/* Walks in laps until they no longer get faster (runner.h). Returns where it stands: at the
+ * start of a lap, if only that counts. */
 static void *warm_up(struct runner *runner, void *first, const struct refs *refs)
 {
     uint64_t *visits = &runner->visits;
-    size_t part = runner_part(refs->n), compared = refs->ramp ? refs->n : part;
+    size_t compared = refs->ramp ? refs->n : runner_part(refs);
+    bool enough = false;
     void *p = first;
     double before = INFINITY;
     for (size_t i = 1; refs->ramp && i < RAMP; i++) {
         chase(first, refs->n * i / RAMP);
         *visits += refs->n * i / RAMP;
     }
-    for (int lap = 0; lap < runner_laps(refs->n) && !is_over(runner); lap++) {
+    for (int lap = 0; lap < runner_laps(refs->n) && !enough && !is_over(runner); lap++) {
         double now = timed_chase(&p, compared);
         *visits += compared;
-        if (now > SAME * before)
+        enough = now > SAME * before;
+        if (enough && !refs->timed)
             break;
         before = now;
         /* a ramp has favoured the beginning: whole laps are compared */
@@ -101,13 +127,29 @@ static void *warm_up(struct runner *runner, void *first, const struct refs *refs
 
 /* The shortest of several times for as many visits. Returns whether the thread lost its
  * processor meanwhile. */
-static bool timed_runs(void **p, size_t visits, double *ns)
+static bool timed_runs(void **p, const struct refs *refs, size_t visits, double *ns)
 {
     long before = thread_preemptions();
     *ns = INFINITY;
     for (int i = 0; i < RUNS; i++)
-        *ns = fmin(*ns, timed_chase(p, visits));
+        *ns = fmin(*ns, timed_visits(p, refs, visits));
     return thread_preemptions() != before;
+}
+
+/* Visits that are enough for the clock: so many, or the start of one lap, doubled as often
+ * as it takes. */
+static size_t enough_visits(struct timing *timing, void **p, const struct refs *refs)
+{
+    size_t visits = refs->n < LONG_VISITS ? FIRST_VISITS : LONG_VISITS;
+    if (refs->timed)
+        visits = refs->timed;
+    while (timed_visits(p, refs, visits) < timing->shortest_ns / 2 &&
+           visits < SIZE_MAX / 2) {
+        timing->runner.visits += all_visits(refs, visits);
+        visits *= 2;
+    }
+    timing->runner.visits += all_visits(refs, visits);
+    return visits;
 }
 
 static int timing_walk(struct runner *runner, enum arena arena, const struct refs *refs,
@@ -115,16 +157,11 @@ static int timing_walk(struct runner *runner, enum arena arena, const struct ref
 {
     struct timing *timing = (struct timing *)runner;
     void *p = warm_up(runner, lay_out(timing->memory[arena], refs), refs);
-    size_t visits = refs->n < LONG_VISITS ? FIRST_VISITS : LONG_VISITS;
+    size_t visits = enough_visits(timing, &p, refs);
     double ns;
 
-    while ((ns = timed_chase(&p, visits)) < timing->shortest_ns / 2 &&
-           visits < SIZE_MAX / 2) {
-        runner->visits += visits;
-        visits *= 2;
-    }
     for (int i = 0; i < TRIES; i++) {
-        trial->disturbed = timed_runs(&p, visits, &ns);
+        trial->disturbed = timed_runs(&p, refs, visits, &ns);
         if (!trial->disturbed || i + 1 == TRIES || is_over(runner))
             break;
         runner->trials++;
@@ -132,7 +169,7 @@ static int timing_walk(struct runner *runner, enum arena arena, const struct ref
         if (refs->n < LARGEST)
             p = chase(p, refs->n);
     }
-    runner->visits += visits + RUNS * visits;
+    runner->visits += RUNS * all_visits(refs, visits);
     trial->cycles = ns / (double)visits / runner->cycle_ns;
     return 0;
 }
