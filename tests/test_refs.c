@@ -462,6 +462,9 @@ static void pressure_comes_back_to_the_same_lines(void **state)
     for (size_t i = 0; i < refs.n; i++)
         refs.at[i] -= refs.at[i] % LINE;
     assert_places(&refs, VISITS);
+    assert_int_equal(refs_sparse_pressed(&refs, &roomy, &rng, 768 * PAGE, 1, 8, 1), 0);
+    assert_int_equal(refs.timed, 8192);
+    assert_int_equal(refs.n, 768 * LINES);
     assert_int_equal(sparse(&refs, &roomy, &rng), 0);
     assert_int_equal(refs.timed, 0);
     assert_int_equal(refs.again, 0);

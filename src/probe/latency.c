@@ -21,11 +21,10 @@
 #include <string.h>
 
 enum {
-    SKIP = 4,   /* lines between visits, at least, where there is memory for that */
-    ROW = 4096, /* bytes: visits are no further apart than the smallest page */
-    BLOCK = 8,  /* pages */
-    PRESS = 4,  /* laps over what is to drive out the rest */
-    MEMORY_PRESS = 2,
+    SKIP = 4,       /* lines between visits, at least, where there is memory for that */
+    ROW = 4096,     /* bytes: visits are no further apart than the smallest page */
+    BLOCK = 8,      /* pages */
+    PRESS = 4,      /* laps over what is to drive out the rest */
     FOOTPRINTS = 5, /* tried for a level */
     TRIALS = 3,     /* at each, and the time comes three times in a probe… */
     ALONE = 6,      /* …and at one that is tried alone */
@@ -37,7 +36,7 @@ enum {
 #define OCTAVE 2    /* from one level to the next, at least */
 #define CLEAR  0.92 /* confidence that a prefetcher is there */
 #define LEFT   0.03 /* of the time, that may be off where trials agree */
-#define MEMORY 4    /* times what the last level holds, or… */
+#define MEMORY 6    /* times what the last level holds, or… */
 #define ROUGH  2    /* …so many as long as it is not known how far apart is enough */
 #define LONGER 4    /* times as long, if that was not enough */
 
@@ -59,7 +58,7 @@ static int press(struct probing *p, const struct string *s, double x, size_t lap
                                laps);
 }
 
-/* Under pressure. Memory takes long, and there is more of it. */
+/* Under pressure. Memory takes long; there is more of it instead. */
 static int build_pressed(struct probing *p, const struct string *s, double x)
 {
     return press(p, s, x, PRESS);
@@ -67,7 +66,7 @@ static int build_pressed(struct probing *p, const struct string *s, double x)
 
 static int build_memory(struct probing *p, const struct string *s, double x)
 {
-    return press(p, s, x, MEMORY_PRESS);
+    return press(p, s, x, 1);
 }
 
 /* Bytes that a visit takes up in a level at least: its line. The level behind the last one
@@ -243,12 +242,13 @@ static bool certain(const struct point *point, size_t trials)
            (point->n >= 2 * trials && width < value.value / 20);
 }
 
-static int measure(struct probing *p, struct point *point, int level)
+/* One trial; a rough one is not under pressure, which takes longer. */
+static int measure(struct probing *p, struct point *point, int level, bool roughly)
 {
     double visits = point->x, cycles;
     double unit = unit_of(p, level);
     struct string string = plan(p, visits, unit, unit);
-    if (level)
+    if (level && !roughly)
         string.build = level == p->probed->ncaches ? build_memory : build_pressed;
     int status = try_string(p, &string, visits, &cycles);
     if (status)
@@ -418,13 +418,14 @@ static void answer(struct probing *p, int level, struct strata_value cycles)
 }
 
 /* One trial of each footprint of a level, where more of them can tell something. */
-static int measure_level(struct probing *p, struct series *series, int level, int turn)
+static int measure_level(struct probing *p, struct series *series, int level, int turn,
+                         bool roughly)
 {
     size_t trials = series->npoints > 1 ? TRIALS : ALONE;
     int status = 0;
     for (size_t i = 0; !status && i < series->npoints && !late(p); i++)
         if ((size_t)turn < trials && !certain(&series->points[i], trials))
-            status = measure(p, &series->points[i], level);
+            status = measure(p, &series->points[i], level, roughly);
     return status;
 }
 
@@ -438,7 +439,7 @@ static int measure_all(struct probing *p, const char *kind, int turns, size_t at
             struct series *series = series_of(p, kind, i);
             status = series ? add_points(p, series, i, at_most) : out_of_memory(p);
             if (!status)
-                status = measure_level(p, series, i, t);
+                status = measure_level(p, series, i, t, at_most == 1);
         }
     }
     for (int i = 0; i <= n && !status; i++) {

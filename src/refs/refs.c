@@ -172,11 +172,12 @@ int refs_sparse(struct refs *refs, const struct ground *ground, struct rng *rng,
 int refs_sparse_pressed(struct refs *refs, const struct ground *ground, struct rng *rng,
                         uint64_t k, size_t skip, size_t block, size_t laps)
 {
-    enum { SHARE = 4 };
+    enum { SHARE = 4, MOST = 8192 };
     if (lay_sparse(refs, ground, rng, k, skip, block, true))
         return -1;
-    size_t n = refs->n, timed = (n + SHARE - 1) / SHARE, rest = n - timed;
-    size_t all = timed + laps * rest;
+    size_t n = refs->n, timed = (n + SHARE - 1) / SHARE;
+    timed = timed < MOST ? timed : MOST;
+    size_t rest = n - timed, all = timed + laps * rest;
     if (refs_reserve(refs, all))
         return -1;
     for (size_t i = n; i < all; i++)

@@ -33,12 +33,9 @@ static inline int runner_laps(size_t n)
     return n < LONG ? LAPS : LAPS / 2;
 }
 
-static inline size_t runner_part(const struct refs *refs)
+static inline size_t runner_part(size_t n)
 {
     enum { SHORT = 2048 };
-    size_t n = refs->n;
-    if (refs->timed)
-        return refs->timed;
     return n < SHORT ? n : n / 8 < SHORT ? SHORT : n / 8;
 }
 

@@ -104,7 +104,7 @@ static size_t memory_span(const struct strata_machine *machine)
  * beginning: after one, whole laps are compared. */
 static void walk_laps(struct simulated *s, uint64_t base, const struct refs *refs)
 {
-    size_t part = runner_part(refs), rest = refs->n - part;
+    size_t part = runner_part(refs->n), rest = refs->n - part;
     double before = INFINITY;
     for (size_t i = 1; refs->ramp && i < RAMP; i++)
         sim_chase(s->sim, base, refs->at, refs->n * i / RAMP);
@@ -122,7 +122,7 @@ static void walk_laps(struct simulated *s, uint64_t base, const struct refs *ref
 /* Where the visits that count begin. The lap that the warming up leaves goes on there. */
 static size_t start_of(const struct refs *refs)
 {
-    return refs->timed ? refs->n : refs->ramp ? 0 : runner_part(refs);
+    return refs->timed ? refs->n : refs->ramp ? 0 : runner_part(refs->n);
 }
 
 /* Whether nothing of a ring is left when its turn comes again. Half as many places will do
@@ -142,9 +142,8 @@ static void warm_up(struct simulated *s, uint64_t base, const struct refs *refs)
         sim_chase(s->sim, base, refs->at + start_of(refs) - MANY_VISITS, MANY_VISITS);
         return;
     }
-    walk_laps(s, base, refs);
-    if (refs->timed)
-        sim_chase(s->sim, base, refs->at + refs->timed, refs->n - refs->timed);
+    if (!refs->timed)
+        walk_laps(s, base, refs);
 }
 
 /* Goes on with the lap that the warming up left, then as many as it takes. Returns the
@@ -161,14 +160,21 @@ static uint64_t walk_all(struct simulated *s, uint64_t base, const struct refs *
     return cycles;
 }
 
-/* The same of the visits at the start of each lap. */
+/* The same of the visits at the start of each lap; those that no longer get faster count.
+ */
 static uint64_t walk_timed(struct simulated *s, uint64_t base, const struct refs *refs,
                            size_t *visits)
 {
-    size_t timed = refs->timed;
-    uint64_t cycles = sim_chase(s->sim, base, refs->at, timed);
+    size_t timed = refs->timed, rest = refs->n - timed;
+    uint64_t cycles = sim_chase(s->sim, base, refs->at, timed), before = UINT64_MAX;
+    int laps = forgotten(s, refs) ? 1 : runner_laps(refs->n);
+    for (int lap = 1; lap < laps && (double)cycles <= SAME * (double)before; lap++) {
+        before = cycles;
+        sim_chase(s->sim, base, refs->at + timed, rest);
+        cycles = sim_chase(s->sim, base, refs->at, timed);
+    }
     for (*visits = timed; *visits < FEW_VISITS; *visits += timed) {
-        sim_chase(s->sim, base, refs->at + timed, refs->n - timed);
+        sim_chase(s->sim, base, refs->at + timed, rest);
         cycles += sim_chase(s->sim, base, refs->at, timed);
     }
     return cycles;

@@ -22,6 +22,7 @@ struct timing {
     char *memory[ARENAS];
     double started_ns;
     double shortest_ns; /* a walk that is long enough for the clock */
+    double reading_ns;  /* what reading the clock twice adds to a walk */
     struct affinity before;
 };
 
@@ -60,6 +61,17 @@ static double timed_chase(void **p, size_t n)
     return clock_ns() - start;
 }
 
+/* What a walk of no visits takes. */
+static double reading_time(void)
+{
+    enum { READINGS = 1000 };
+    double best = INFINITY;
+    void *p = &p;
+    for (int i = 0; i < READINGS; i++)
+        best = fmin(best, timed_chase(&p, 0));
+    return best;
+}
+
 enum {
     RUNS = 3,              /* the shortest of so many counts */
     FIRST_VISITS = 1 << 9, /* then doubled until the clock is good enough */
@@ -78,44 +90,51 @@ static bool is_over(struct runner *runner)
     return timing_clock(runner) > runner->until;
 }
 
-/* Time for so many visits from *p on; where only the start of a lap counts, that of whole
- * laps, from the start of one to that of another. */
-static double timed_visits(void **p, const struct refs *refs, size_t visits)
+/* The start of a lap that counts. It may be short: then reading the clock does show. */
+static double timed_start(struct runner *runner, void **p, const struct refs *refs)
+{
+    runner->visits += refs->timed;
+    return fmax(1, timed_chase(p, refs->timed) - ((struct timing *)runner)->reading_ns);
+}
+
+static void untimed_rest(struct runner *runner, void **p, const struct refs *refs)
+{
+    *p = chase(*p, refs->n - refs->timed);
+    runner->visits += refs->n - refs->timed;
+}
+
+/* Time for so many visits from *p on; where only the start of a lap counts, for as many of
+ * those, with *p behind one before and after. */
+static double timed_visits(struct runner *runner, void **p, const struct refs *refs,
+                           size_t visits)
 {
     double ns = 0;
-    if (!refs->timed)
+    if (!refs->timed) {
+        runner->visits += visits;
         return timed_chase(p, visits);
+    }
     for (size_t i = 0; i < visits; i += refs->timed) {
-        ns += timed_chase(p, refs->timed);
-        *p = chase(*p, refs->n - refs->timed);
+        untimed_rest(runner, p, refs);
+        ns += timed_start(runner, p, refs);
     }
     return ns;
 }
 
-/* How many that are with those that do not count. */
-static size_t all_visits(const struct refs *refs, size_t visits)
-{
-    return refs->timed ? visits / refs->timed * refs->n : visits;
-}
-
-/* Walks in laps until they no longer get faster (runner.h). Returns where it stands: at the
- * start of a lap, if only that counts. */
+/* Walks in laps until they no longer get faster (runner.h). Returns where it stands. */
 static void *warm_up(struct runner *runner, void *first, const struct refs *refs)
 {
     uint64_t *visits = &runner->visits;
-    size_t compared = refs->ramp ? refs->n : runner_part(refs);
-    bool enough = false;
+    size_t part = runner_part(refs->n), compared = refs->ramp ? refs->n : part;
     void *p = first;
     double before = INFINITY;
     for (size_t i = 1; refs->ramp && i < RAMP; i++) {
         chase(first, refs->n * i / RAMP);
         *visits += refs->n * i / RAMP;
     }
-    for (int lap = 0; lap < runner_laps(refs->n) && !enough && !is_over(runner); lap++) {
+    for (int lap = 0; lap < runner_laps(refs->n) && !is_over(runner); lap++) {
         double now = timed_chase(&p, compared);
         *visits += compared;
-        enough = now > SAME * before;
-        if (enough && !refs->timed)
+        if (now > SAME * before)
             break;
         before = now;
         /* a ramp has favoured the beginning: whole laps are compared */
@@ -125,51 +144,96 @@ static void *warm_up(struct runner *runner, void *first, const struct refs *refs
     return p;
 }
 
+/* Visits of a warm ring that are enough for the clock. */
+static size_t enough_visits(struct timing *timing, void **p, const struct refs *refs)
+{
+    size_t visits = refs->n < LONG_VISITS ? FIRST_VISITS : LONG_VISITS;
+    while (timed_visits(&timing->runner, p, refs, visits) < timing->shortest_ns / 2 &&
+           visits < SIZE_MAX / 2)
+        visits *= 2;
+    return visits;
+}
+
 /* The shortest of several times for as many visits. Returns whether the thread lost its
  * processor meanwhile. */
-static bool timed_runs(void **p, const struct refs *refs, size_t visits, double *ns)
+static bool timed_runs(struct runner *runner, void **p, const struct refs *refs,
+                       size_t visits, double *ns)
 {
     long before = thread_preemptions();
     *ns = INFINITY;
     for (int i = 0; i < RUNS; i++)
-        *ns = fmin(*ns, timed_visits(p, refs, visits));
+        *ns = fmin(*ns, timed_visits(runner, p, refs, visits));
     return thread_preemptions() != before;
 }
 
-/* Visits that are enough for the clock: so many, or the start of one lap, doubled as often
- * as it takes. */
-static size_t enough_visits(struct timing *timing, void **p, const struct refs *refs)
+/* The same again while it does. */
+static bool undisturbed_runs(struct runner *runner, void **p, const struct refs *refs,
+                             size_t visits, double *ns)
 {
-    size_t visits = refs->n < LONG_VISITS ? FIRST_VISITS : LONG_VISITS;
-    if (refs->timed)
-        visits = refs->timed;
-    while (timed_visits(p, refs, visits) < timing->shortest_ns / 2 &&
-           visits < SIZE_MAX / 2) {
-        timing->runner.visits += all_visits(refs, visits);
-        visits *= 2;
+    for (int i = 0; i < TRIES; i++) {
+        if (!timed_runs(runner, p, refs, visits, ns))
+            return true;
+        if (i + 1 == TRIES || is_over(runner))
+            break;
+        runner->trials++;
+        runner->disturbed++;
+        if (refs->n < LARGEST)
+            *p = chase(*p, refs->n);
     }
-    timing->runner.visits += all_visits(refs, visits);
-    return visits;
+    return false;
+}
+
+/* Laps until their starts no longer get faster: the fastest that was not disturbed. Returns
+ * whether there was one. */
+static bool settled_lap(struct runner *runner, void **p, const struct refs *refs,
+                        double *ns)
+{
+    bool any = false, settled = false;
+    *ns = INFINITY;
+    for (int lap = 0; lap < runner_laps(refs->n) && !settled && !is_over(runner); lap++) {
+        if (lap)
+            untimed_rest(runner, p, refs);
+        long before = thread_preemptions();
+        double now = timed_start(runner, p, refs);
+        if (thread_preemptions() != before)
+            continue;
+        settled = any && now > SAME * *ns;
+        *ns = fmin(*ns, now);
+        any = true;
+    }
+    return any;
+}
+
+/* Of a string of which only the start of a lap counts, the laps that warm it up tell the
+ * time already, if that is long enough for the clock: such laps take long. */
+static void walk_timed(struct timing *timing, void *first, const struct refs *refs,
+                       struct trial *trial)
+{
+    struct runner *runner = &timing->runner;
+    double ns;
+    trial->disturbed = !settled_lap(runner, &first, refs, &ns);
+    if (trial->disturbed)
+        ns = timed_visits(runner, &first, refs, refs->timed);
+    size_t laps = ns < timing->shortest_ns / 2 ? (size_t)(timing->shortest_ns / ns) : 1;
+    size_t visits = refs->timed * laps;
+    if (laps > 1)
+        trial->disturbed = !undisturbed_runs(runner, &first, refs, visits, &ns);
+    trial->cycles = ns / (double)visits / runner->cycle_ns;
 }
 
 static int timing_walk(struct runner *runner, enum arena arena, const struct refs *refs,
                        struct trial *trial)
 {
     struct timing *timing = (struct timing *)runner;
-    void *p = warm_up(runner, lay_out(timing->memory[arena], refs), refs);
-    size_t visits = enough_visits(timing, &p, refs);
+    void *p = lay_out(timing->memory[arena], refs);
     double ns;
-
-    for (int i = 0; i < TRIES; i++) {
-        trial->disturbed = timed_runs(&p, refs, visits, &ns);
-        if (!trial->disturbed || i + 1 == TRIES || is_over(runner))
-            break;
-        runner->trials++;
-        runner->disturbed++;
-        if (refs->n < LARGEST)
-            p = chase(p, refs->n);
+    if (refs->timed) {
+        walk_timed(timing, p, refs, trial);
+        return 0;
     }
-    runner->visits += RUNS * all_visits(refs, visits);
+    p = warm_up(runner, p, refs);
+    size_t visits = enough_visits(timing, &p, refs);
+    trial->disturbed = !undisturbed_runs(runner, &p, refs, visits, &ns);
     trial->cycles = ns / (double)visits / runner->cycle_ns;
     return 0;
 }
@@ -227,6 +291,7 @@ int runner_timing(struct runner **runner, int *cpu, uint64_t bytes, uint64_t hug
     timing->runner.cycle_ns = clock_add_ns();
     timing->runner.tick_ns = clock_tick_ns();
     timing->shortest_ns = fmax(1000 * timing->runner.tick_ns, 40e3);
+    timing->reading_ns = reading_time();
     take_arena(timing, BASE_PAGES, page_size(), bytes, map_base_pages);
     if (!timing->runner.ground[BASE_PAGES].bytes) {
         timing_release(&timing->runner);
