@@ -320,21 +320,20 @@ static size_t flattest(const struct view *view)
     return best;
 }
 
-/* The value at the flattest point, in an interval that holds the neighbours; to half a
- * cycle, because latencies are whole ones, and to what rings leave behind. */
+/* The value at the flattest point, in an interval that holds the neighbours, and as much on
+ * the other side: where it is not quite flat, the curve may go on as it came. At least half
+ * a cycle, because latencies are whole ones, and what strings leave behind. */
 static struct strata_value conclude(const struct view *view, size_t at)
 {
     struct strata_value value = view->cycles[at];
-    double wrong = 1;
+    double wrong = 1, off = fmax(0.5, LEFT * value.value);
     for (size_t i = at ? at - 1 : at; i <= at + 1 && i < view->n; i++) {
-        value.low = fmin(value.low, view->cycles[i].value);
-        value.high = fmax(value.high, view->cycles[i].value);
+        off = fmax(off, fabs(view->cycles[i].value - value.value));
         wrong *= 1 - view->cycles[i].confidence;
     }
     value.confidence = 1 - wrong;
-    double least = fmax(0.5, LEFT * value.value);
-    value.low = fmin(value.low, value.value - least);
-    value.high = fmax(value.high, value.value + least);
+    value.low = fmin(value.low, fmax(1, value.value - off));
+    value.high = fmax(value.high, value.value + off);
     return value;
 }
 

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEFT 0.03 /* of a penalty: caches may not treat the two strings quite alike */
 #define ANEW 0.03 /* of the budget: for another search, where the first was not sure */
 
 enum {
@@ -319,9 +320,9 @@ static int find_penalty(struct probing *p, enum arena arena, double pages,
         cost[i] = with - without + control;
     }
     sort_ascending(cost, PENALTIES);
-    double value = cost[PENALTIES / 2]; /* whole cycles: half of one to both sides */
+    double value = cost[PENALTIES / 2], off = fmax(0.5, LEFT * value);
     tlb->penalty_cycles =
-        known(value, fmin(cost[0], value - 0.5), fmax(cost[PENALTIES - 1], value + 0.5),
+        known(value, fmin(cost[0], value - off), fmax(cost[PENALTIES - 1], value + off),
               1 - exp2(1 - PENALTIES));
     tlb->penalty_ns = in_ns(p, tlb->penalty_cycles);
     return 0;
