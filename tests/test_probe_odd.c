@@ -20,10 +20,11 @@
 #define L1(policy)                                                                         \
     "[cache L1d]\nlevel = 1\nkind = data\nsize = 16K\nline = 64\nways = 4\nlatency = 4\n"  \
     "policy = " policy "\n"
-#define L2(policy)                                                                         \
-    "[cache L2]\nlevel = 2\nkind = unified\nsize = 128K\nline = 64\nways = 8\n"            \
+#define L2_LINE(policy, line)                                                              \
+    "[cache L2]\nlevel = 2\nkind = unified\nsize = 128K\nline = " line "\nways = 8\n"      \
     "latency = 13\nindex = physical\npolicy = " policy "\n"
-#define TLB "[tlb L1d]\nlevel = 1\nkind = data\nentries = 48\nways = full\n"
+#define L2(policy) L2_LINE(policy, "64")
+#define TLB        "[tlb L1d]\nlevel = 1\nkind = data\nentries = 48\nways = full\n"
 #define HUGE_TLB                                                                           \
     "[tlb L1d2M]\nlevel = 1\nkind = data\nentries = 16\nways = full\npage = 2M\n"
 #define END "[walk]\nlatency = 30\n[memory]\nlatency = 90\n"
@@ -40,6 +41,15 @@ static const char pairs[] = MACHINE("pairs of lines", "page = 4K\nhuge = 2M\n") 
 /* The same without huge pages and with random replacement, where stripes have to tell. */
 static const char stripes[] = MACHINE("stripes", "page = 16K\n") L1("lru") L2("random")
     TLB END "[prefetch L2]\nkind = adjacent\n";
+
+/* The first cache's prefetcher reaches over three lines, into the gaps of stripes; behind
+ * it there are longer lines, or lines that seem to be. */
+static const char behind_long[] =
+    MACHINE("longer lines behind next lines", "page = 4K\n") L1("lru") L2_LINE("lru", "128")
+        TLB END "[prefetch L1d]\nkind = next-line\ndegree = 2\n";
+static const char behind_pairs[] =
+    MACHINE("pairs behind next lines", "page = 4K\n") L1("lru") L2("lru") TLB END
+    "[prefetch L1d]\nkind = next-line\ndegree = 3\n[prefetch L2]\nkind = adjacent\n";
 
 /* Random replacement keeps some of a ring that is too long. */
 static const char random_levels[] =
@@ -100,6 +110,18 @@ static void pairs_of_lines_are_not_taken_for_one(void **state)
     assert_right(&score, LATENCY);
 }
 
+static void lines_behind_next_lines_are_told(void **state)
+{
+    (void)state;
+    struct score score;
+    for (uint64_t seed = 1; seed <= 2; seed++) {
+        probe(behind_long, seed, &score);
+        assert_right(&score, LINE);
+        probe(behind_pairs, seed, &score);
+        assert_right(&score, LINE);
+    }
+}
+
 static void random_replacement_does_not_change_latencies(void **state)
 {
     (void)state;
@@ -142,6 +164,7 @@ int main(void)
         cmocka_unit_test(next_lines_are_not_taken_for_one),
 #ifndef __SANITIZE_ADDRESS__
         cmocka_unit_test(pairs_of_lines_are_not_taken_for_one),
+        cmocka_unit_test(lines_behind_next_lines_are_told),
         cmocka_unit_test(random_replacement_does_not_change_latencies),
         cmocka_unit_test(a_large_tlb_is_exact_on_a_dirty_clock),
         cmocka_unit_test(a_tlb_may_reach_far),

@@ -64,7 +64,8 @@ static int tlb_gap(struct refs *r, const struct ground *g, struct rng *rng)
 
 static int line(struct refs *r, const struct ground *g, struct rng *rng)
 {
-    return refs_line(r, g, rng, 2 * PAGE + 100, 256, 2);
+    struct stripes stripes = {.s = 256, .visits = 1};
+    return refs_line(r, g, rng, 2 * PAGE + 100, &stripes, 2);
 }
 
 static int pair(struct refs *r, const struct ground *g, struct rng *rng)
@@ -598,7 +599,8 @@ static void line_string_has_two_patterns(void **state)
     struct refs refs = {0};
     struct rng rng = {1};
     for (uint64_t s = 8; s <= PAGE / 2; s *= 2) {
-        assert_int_equal(refs_line(&refs, &roomy, &rng, HALF * PAGE, s, 2), 0);
+        struct stripes stripes = {.s = s, .visits = 1};
+        assert_int_equal(refs_line(&refs, &roomy, &rng, HALF * PAGE, &stripes, 2), 0);
         uint64_t start = start_of(&refs);
         assert_int_equal(refs.n, HALF * PAGE / s);
         assert_places(&refs, refs.n);
@@ -613,7 +615,8 @@ static void line_string_has_two_patterns(void **state)
             refs.at[i] = refs.at[i] / LINE * LINE;
         assert_places(&refs, 2 * HALF * (s < LINE ? LINES : PAGE / s / 2));
     }
-    assert_int_equal(refs_line(&refs, &roomy, &rng, HALF * PAGE, PAGE, 2), -1);
+    struct stripes wide = {.s = PAGE, .visits = 1};
+    assert_int_equal(refs_line(&refs, &roomy, &rng, HALF * PAGE, &wide, 2), -1);
     refs_release(&refs);
 }
 
@@ -625,12 +628,41 @@ static void line_patterns_fit_into_each_other(void **state)
     struct rng rng = {1};
     for (uint64_t s = LINE; s <= PAGE / 2; s *= 2) {
         bool taken[2][LINES] = {{false}};
-        assert_int_equal(refs_line(&refs, &roomy, &rng, 3 * PAGE, s, 2), 0);
+        struct stripes stripes = {.s = s, .visits = 1};
+        assert_int_equal(refs_line(&refs, &roomy, &rng, 3 * PAGE, &stripes, 2), 0);
         for (size_t i = 0; i < refs.n; i++)
             taken[i >= refs.n / 2][refs.at[i] % PAGE / LINE] = true;
         for (size_t i = 0; i < LINES; i++)
             assert_false(taken[0][i] && taken[1][i]);
     }
+    refs_release(&refs);
+}
+
+/* Three visits a stripe, 3/4 of a line apart, in a shape that does not divide the page. */
+static void stripes_may_be_moved_or_laid_together(void **state)
+{
+    (void)state;
+    enum { S = 192, WIDTH = 3 * S, USED = PAGE / WIDTH / 2 * 2 * WIDTH };
+    struct refs refs = {0};
+    struct rng rng = {1};
+    for (uint64_t shift = 0; shift <= WIDTH; shift += LINE / 2)
+        for (int together = 0; together <= 1; together++) {
+            struct stripes stripes = {S, shift, 3, together};
+            assert_int_equal(refs_line(&refs, &roomy, &rng, 2 * PAGE, &stripes, 2), 0);
+            uint64_t start = start_of(&refs) / PAGE * PAGE;
+            assert_int_equal(refs.n, 4 * 3 * (USED / WIDTH / 2));
+            assert_places(&refs, refs.n);
+            for (size_t i = 0; i < refs.n; i++) {
+                uint64_t at = refs.at[i] - start, in_page = at % PAGE;
+                assert_int_equal(at >= 2 * PAGE, i >= refs.n / 2);
+                assert_true(in_page < USED);
+                uint64_t unmoved = (in_page + USED - shift) % USED;
+                assert_int_equal(unmoved % S, 0);
+                assert_int_equal(unmoved / WIDTH % 2, !together && at >= 2 * PAGE);
+            }
+        }
+    struct stripes wide = {.s = PAGE / 4, .visits = 3};
+    assert_int_equal(refs_line(&refs, &roomy, &rng, 2 * PAGE, &wide, 2), -1);
     refs_release(&refs);
 }
 
@@ -662,7 +694,8 @@ static void strings_can_be_built_again(void **state)
     (void)state;
     struct refs refs = {0}, fresh = {0};
     struct rng rng = {1}, one = {9}, other = {9};
-    assert_int_equal(refs_line(&refs, &roomy, &rng, 1 << 20, 64, 8), 0);
+    struct stripes stripes = {.s = 64, .visits = 1};
+    assert_int_equal(refs_line(&refs, &roomy, &rng, 1 << 20, &stripes, 8), 0);
     assert_true(refs.ramp);
     assert_int_equal(refs_gap(&refs, &roomy, &one, 4, PAGE, 0), 0);
     assert_int_equal(refs_gap(&fresh, &roomy, &other, 4, PAGE, 0), 0);
@@ -698,6 +731,7 @@ int main(void)
         cmocka_unit_test(tlb_gap_has_rows_of_pages),
         cmocka_unit_test(line_string_has_two_patterns),
         cmocka_unit_test(line_patterns_fit_into_each_other),
+        cmocka_unit_test(stripes_may_be_moved_or_laid_together),
         cmocka_unit_test(pairs_are_adjacent_in_time_and_place),
         cmocka_unit_test(strings_can_be_built_again),
     };

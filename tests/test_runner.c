@@ -210,7 +210,8 @@ static void stripes_fit_from_the_line_size_on(void **state)
     struct refs refs = {0};
     struct rng rng = {1};
     for (uint64_t s = 16; s <= 256; s *= 2) {
-        assert_int_equal(refs_line(&refs, ground, &rng, 16 << 10, s, 8), 0);
+        struct stripes stripes = {.s = s, .visits = 1};
+        assert_int_equal(refs_line(&refs, ground, &rng, 16 << 10, &stripes, 8), 0);
         double cycles = walk(runner, &refs);
         if (s >= LINE)
             assert_same(cycles, HOT);

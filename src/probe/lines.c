@@ -1,334 +1,236 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Line sizes: the physical one by the line string, the effective one by pairs.
+ * Lines of the caches behind the first.
  *
- * L(n, s) with n a little below what a level holds overflows it while s is below the line
- * size and fits from then on. In the state that fits there are no misses, so prefetchers
- * that follow misses keep quiet and the line is the physical one.
+ * Lines do not get shorter from level to level, and none is longer than the block that a
+ * visit brings in both ways (pairs.c). Where the block is as long as the line before, so is
+ * the line. Else the line string tells.
  *
- * The effective line is the width that behaves as one: a pair of visits d apart, in random
- * chunks of the next level's memory, where the second one still finds what the first one
- * brought in, by the line or by a prefetcher.
+ * Its two runs of pages are visited in stripes, the second one where the first has its
+ * gaps. If no line lies across a border of two stripes, the runs need different sets, and
+ * fit if one of them would. If the borders are moved into the middle of lines, both runs
+ * need these lines, and their sets overflow. As many visits of as many pages are made each
+ * time; and in the state that fits nothing misses, so the prefetchers of this level keep
+ * quiet. Those of the levels before do not: so visits are as far apart as what one of them
+ * brings in, and stripes are whole numbers of lines.
  *
- * A line brings in what lies before a visit as well as what lies behind it; a prefetcher of
- * next lines does not. So pairs are visited backwards, too, and what is brought in both
- * ways, the block, is at least the line. Lines do not get shorter from level to level:
- * where the block is as long as the line before, so is the line, and no stripes are needed.
- */
+ * What an overflow costs is seen when both runs are visited at the same places. It takes
+ * more than half a cache for each run; with much more, prefetched lines that nobody wants
+ * are in the way. So the least filling that shows a difference decides. */
+#include "core/sort.h"
 #include "probe/probing.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 enum {
-    WIDTHS = 7, /* stripes tried: from half the first line to 32 times that */
-    TRIALS = 4, /* of each stripe, at least */
-    MOST_TRIALS = 16,
-    GUESS = 64,    /* bytes: where the first cache's line is not known */
-    BLOCK = 8,     /* pages */
-    PAIRS = 5,     /* of visits, at each distance… */
-    FEW_PAIRS = 3, /* …or so many where time is short */
-    SPACING = 8,
+    BLOCK = 8,  /* pages */
+    TRIALS = 5, /* of each string, at least: a sign test of so many is sure */
+    MOST_TRIALS = 15,
+    GUESS = 64, /* bytes: where the first cache's line is not known */
 };
 
-enum direction { FORWARDS, BACKWARDS };
+/* What a run takes of the level. */
+static const double fillings[] = {0.55, 0.65, 0.8, 0.95};
 
-/* a: bytes that the level holds. x: the stripe. */
-static int build_line(struct probing *p, const struct string *s, double x)
-{
-    return refs_line(&p->refs, &p->runner->ground[s->arena], &p->rng, s->a, (uint64_t)x,
-                     BLOCK);
-}
+#define SHOWS                                                                              \
+    0.1 /* of all visits must miss where both runs are visited at the same places */
+#define MORE 1.5 /* times the misses that there can be: other lines are in the way */
 
-/* From one pair to the next, in distances: a prefetcher that saw the second visit go on
- * from the first brings in what follows, and that must not be wanted. */
-static uint64_t pair_spacing(const struct probing *p, double d)
-{
-    return SPACING * d <= (double)p->runner->ground[BASE_PAGES].page ? SPACING : 2;
-}
-
-/* Pairs at the beginnings of larger chunks. a: how many if they lay side by side; as they
- * do not, only some of the sets are used, and fewer fill them. b: whether both ends are
- * visited. x: the distance. */
-static int build_pair(struct probing *p, const struct string *s, double x)
-{
-    uint64_t d = (uint64_t)x, spacing = pair_spacing(p, x);
-    int status = refs_pair(&p->refs, &p->runner->ground[s->arena], &p->rng,
-                           s->a * 2 / spacing + 1, d * spacing / 2, s->b);
-    for (size_t i = 1; s->b && !status && i < p->refs.n; i += 2)
-        p->refs.at[i] = p->refs.at[i - 1] + d;
-    return status;
-}
-
-/* The same from the second place back to the first. */
-static int build_pair_back(struct probing *p, const struct string *s, double x)
-{
-    int status = build_pair(p, s, x);
-    uint64_t *at = p->refs.at, d = (uint64_t)x;
-    for (size_t i = 0; !status && i < p->refs.n; i++)
-        at[i] = s->b && i % 2 ? at[i] - d : at[i] + d;
-    return status;
-}
-
-static double first_line(const struct probing *p)
+double first_line(const struct probing *p)
 {
     const struct strata_value *line = &p->probed->caches[0].line;
     return line->known ? line->value : GUESS;
 }
 
-/* What a stripe costs more than the fastest one, by its width. Stripes below the line size
- * all need the same lines, the narrower ones with more visits to each: so this is the same
- * for all of them, and falls at the line size. */
-static double excess(const struct series *series, const double *y, double least, size_t i)
+/* a: bytes of a run. */
+static int build_line(struct probing *p, const struct string *s, double x)
 {
-    return (y[i] - least) / series->points[i].x;
+    (void)x;
+    return refs_line(&p->refs, &p->runner->ground[s->arena], &p->rng, s->a, s->more, BLOCK);
 }
 
-/* The first stripe, from the dearest on, with less than half of its excess. */
-static size_t drop(const struct series *series, const double *y)
+/* Three strings, and their trials: with the borders of stripes at those of lines, with
+ * borders in the middle of them, and with both runs at the same places. */
+enum { ALIGNED, MOVED, TOGETHER, STRINGS };
+
+struct comparison {
+    struct stripes stripes[STRINGS];
+    size_t n;
+    double cycles[STRINGS][MOST_TRIALS];
+};
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
-    size_t at = 0, n = series->npoints;
-    double least = y[0];
-    for (size_t i = 1; i < n; i++)
-        least = fmin(least, y[i]);
-    for (size_t i = 1; i < n; i++)
-        if (excess(series, y, least, i) > excess(series, y, least, at))
-            at = i;
-    double half = excess(series, y, least, at) / 2;
-    while (at < n && excess(series, y, least, at) > half)
-        at++;
-    return at;
+    return b ? common_divisor(b, a % b) : a;
 }
 
-/* Trials of each stripe: small caches, which are quick to fill, depend more on the pages
- * that a trial gets. */
-static size_t trials(double bytes)
+static struct comparison plan(uint64_t line, uint64_t reach)
 {
-    return (size_t)fmax(TRIALS, fmin(MOST_TRIALS, (16 << 20) / bytes));
+    struct comparison comparison = {.n = 0};
+    for (int i = 0; i < STRINGS; i++)
+        comparison.stripes[i] =
+            (struct stripes){.s = reach, .visits = line / common_divisor(line, reach)};
+    comparison.stripes[MOVED].shift = line / 2;
+    comparison.stripes[TOGETHER].together = true;
+    return comparison;
 }
 
-/* Visits every stripe of the series several times, and leaves the minima in y. */
-static int measure_stripes(struct probing *p, const struct string *string,
-                           struct series *series, double *y)
+/* Lines of a stripe in which there are visits, if lines are so long. */
+static size_t lines_in(const struct stripes *stripes, uint64_t line)
 {
-    for (size_t trial = 0; trial < trials((double)string->a); trial++)
-        for (size_t i = 0; i < series->npoints; i++) {
-            double cycles;
-            if (late(p))
-                return 0;
-            int status = try_string(p, string, series->points[i].x, &cycles);
-            if (!status && point_add(&series->points[i], cycles))
-                status = out_of_memory(p);
+    return stripes->s < line ? stripes->visits * stripes->s / line : stripes->visits;
+}
+
+/* Those of them that both runs need if the stripe is moved: the first one, and the last if
+ * there are visits in it. */
+static size_t lines_shared(const struct stripes *stripes, uint64_t line)
+{
+    uint64_t last = (stripes->visits - 1) * stripes->s;
+    return last >= line / 2 && stripes->s <= line / 2 ? 2 : 1;
+}
+
+/* Trials by turns; small caches, which are quick to fill, depend more on the pages that a
+ * trial gets. */
+static int compare(struct probing *p, uint64_t bytes, struct comparison *comparison)
+{
+    size_t n = (size_t)fmax(TRIALS, fmin(MOST_TRIALS, (16 << 20) / (double)bytes));
+    for (comparison->n = 0; comparison->n < n && !late(p); comparison->n++)
+        for (int i = 0; i < STRINGS; i++) {
+            struct string string = {.build = build_line,
+                                    .arena = BASE_PAGES,
+                                    .a = bytes,
+                                    .more = &comparison->stripes[i]};
+            int status = try_string(p, &string, 0, &comparison->cycles[i][comparison->n]);
             if (status)
                 return status;
-            y[i] = point_min(&series->points[i]);
         }
     return 0;
 }
 
-/* What a level holds with certainty, less the room that a ramp needs. */
-static double filling(const struct strata_probed_cache *cache)
+/* By how much a string is slower than the aligned one: the median. */
+static double slower(const struct comparison *comparison, int string)
 {
-    return cache->effective.value / (1 + 3.0 / RAMP);
+    double by[MOST_TRIALS];
+    size_t n = comparison->n;
+    for (size_t i = 0; i < n; i++)
+        by[i] = comparison->cycles[string][i] - comparison->cycles[ALIGNED][i];
+    sort_ascending(by, n);
+    return (by[(n - 1) / 2] + by[n / 2]) / 2;
 }
 
-/* The widest stripe whose lines, one in each, still do not fit into the level before. */
-static double widest(const struct probing *p, const struct strata_probed_cache *cache)
+/* Whether a string is slower than the aligned one by `amount` or alike, by a sign test. */
+static struct decision decide(const struct comparison *comparison, int string,
+                              double amount)
 {
-    double line = cache[-1].line.known ? cache[-1].line.value : first_line(p);
-    double inner = cache[-1].effective.value;
-    return fmin(filling(cache) * line / (1.25 * inner),
-                (double)p->runner->ground[BASE_PAGES].page / 2);
+    struct decision decision = {.by = slower(comparison, string)};
+    int against = 0;
+    decision.slower = decision.by > amount / 2;
+    for (size_t i = 0; i < comparison->n; i++)
+        against += (comparison->cycles[string][i] - comparison->cycles[ALIGNED][i] >
+                    amount / 2) != decision.slower;
+    decision.confidence = 1 - fmin(0.5, exp2(2 * against - (double)comparison->n));
+    return decision;
 }
 
-/* That the excess of stripe i really is below that of the narrower one. */
-static double confidence_of(const struct series *series, size_t i)
+/* What such trials say of lines as long as that, if anything. `miss` is what one costs. The
+ * moved string misses more than the runs together if it has more lines in a stripe, unless
+ * a prefetcher brings in several at once. */
+static bool conclude(const struct comparison *comparison, uint64_t line, double miss,
+                     struct decision *decision)
 {
-    const struct point *fits = &series->points[i], *misses = fits - 1;
-    double low[TRIALS], high[TRIALS], least = INFINITY;
-    for (size_t j = 0; j < series->npoints; j++)
-        least = fmin(least, point_min(&series->points[j]));
-    for (size_t j = 0; j < TRIALS; j++) {
-        low[j] = (fits->y[j] - least) / fits->x;
-        high[j] = (misses->y[j] - least) / misses->x;
-    }
-    return 1 - separation(low, high, TRIALS);
+    const struct stripes *stripes = comparison->stripes;
+    double all = slower(comparison, TOGETHER), moved = slower(comparison, MOVED);
+    double ratio = (double)lines_shared(stripes, line) / (double)lines_in(stripes, line);
+    if (moved > SHOWS * miss && moved > MORE * fmax(1, ratio) * all)
+        return true;
+    if (all < SHOWS * miss || decide(comparison, TOGETHER, all).confidence < SURE)
+        return false;
+    *decision = decide(comparison, MOVED, fmin(1, ratio) * all);
+    return true;
 }
 
-/* Stripes from half the line of the level before on, as wide as they may be. */
-static struct series *stripes(struct probing *p, const struct strata_probed_cache *cache)
-{
-    char name[32], title[80];
-    snprintf(name, sizeof name, "line%d", cache->level);
-    if (dataset_find(p->probed->data, name))
-        snprintf(name, sizeof name, "line%d-again", cache->level);
-    snprintf(title, sizeof title, "stripes that fill L%d", cache->level);
-    struct series *series = dataset_add(p->probed->data, name, title, "bytes", "cycles");
-    double most = fmin(widest(p, cache), 2 * p->block[cache->level - 1]);
-    double least = fmax(first_line(p), cache[-1].line.known ? cache[-1].line.value : 0);
-    for (double s = least / 2; series && series->npoints < WIDTHS; s *= 2) {
-        if (s > most)
-            break;
-        if (!series_at(series, s))
-            return NULL;
-    }
-    return series;
-}
-
-static int striped_line(struct probing *p, struct strata_probed_cache *cache)
-{
-    struct string string = {
-        .build = build_line, .arena = BASE_PAGES, .a = (uint64_t)filling(cache)};
-    double y[WIDTHS];
-    cache->line = unknown("not enough memory for stripes that fill it");
-    if (2 * filling(cache) + 2 * (double)p->runner->ground[BASE_PAGES].page >
-        (double)p->runner->ground[BASE_PAGES].bytes)
-        return 0;
-    struct series *series = stripes(p, cache);
-    int status = series ? measure_stripes(p, &string, series, y) : out_of_memory(p);
-    if (status)
-        return status;
-    cache->line = no_time();
-    if (late(p))
-        return 0;
-    size_t at = drop(series, y);
-    cache->line = unknown("stripes of any width take about the same time");
-    if (at > 0 && at < series->npoints) {
-        double width = series->points[at].x;
-        cache->line = known(width, width, width, confidence_of(series, at));
-    }
-    return 0;
-}
-
-/* The cost of the second visit of a pair d apart. */
-static int second_visit(struct probing *p, enum direction direction, size_t chunks,
-                        double d, double *cycles)
-{
-    struct string both = {.build = direction == FORWARDS ? build_pair : build_pair_back,
-                          .arena = BASE_PAGES,
-                          .a = chunks,
-                          .b = true},
-                  first = both;
-    double two = 0, one = 0;
-    first.b = false;
-    int status = try_string(p, &both, d, &two);
-    if (!status)
-        status = try_string(p, &first, d, &one);
-    *cycles = 2 * two - one;
-    return status;
-}
-
-/* More than the level holds: a visit takes up what it brings in to the level before. */
-static double chunks_of(const struct probing *p, const struct strata_probed_cache *cache)
-{
-    double taken = cache->level > 1 ? p->block[cache->level - 2] : first_line(p);
-    return floor(1.25 * cache->effective.value / taken);
-}
-
-/* Whether most second visits of a few pairs d apart are served by the level itself. The
- * confidence is that of a sign test. */
-static int inside(struct probing *p, const struct strata_probed_cache *cache, double next,
-                  enum direction direction, double d, struct decision *decision)
-{
-    double middle = sqrt(cache->latency_cycles.value * next), cycles;
-    int votes = 0, n = 0;
-    while (n < PAIRS && !late(p) && (n < FEW_PAIRS || time_left(p, 0))) {
-        int status = second_visit(p, direction, (size_t)chunks_of(p, cache), d, &cycles);
-        if (status)
-            return status;
-        votes += cycles > middle;
-        n++;
-    }
-    decision->slower = 2 * votes > n;
-    int against = decision->slower ? n - votes : votes;
-    decision->confidence = 1 - exp2(against - n);
-    return 0;
-}
-
-/* The width, from `from` on, of what one visit brings in. */
-static int brought_in(struct probing *p, const struct strata_probed_cache *cache,
-                      double next, enum direction direction, double from,
-                      struct strata_value *width)
+/* Whether there are lines, as long as that, across borders that lie in their middle. */
+static int is_line(struct probing *p, const struct strata_probed_cache *cache, double miss,
+                   uint64_t line, uint64_t reach, struct decision *decision)
 {
     const struct ground *ground = &p->runner->ground[BASE_PAGES];
-    double chunks = chunks_of(p, cache);
-    struct decision before = {.confidence = 1}, now;
-    *width = unknown("not enough memory for pairs of visits");
-    for (double d = from; 2 * d <= (double)ground->page &&
-                          (chunks + SPACING) * 2 * d <= (double)ground->bytes;
-         d *= 2) {
-        int status = inside(p, cache, next, direction, d, &now);
-        if (status)
+    struct comparison comparison = plan(line, reach);
+    *decision = (struct decision){.confidence = 0.5};
+    if (2 * comparison.stripes->visits * reach > ground->page)
+        return 0;
+    for (size_t i = 0; i < sizeof fillings / sizeof *fillings; i++) {
+        double bytes = fillings[i] * cache->effective.value;
+        if (2 * (bytes + (double)ground->page) > (double)ground->bytes)
+            break;
+        int status = compare(p, (uint64_t)bytes, &comparison);
+        if (status || late(p) || conclude(&comparison, line, miss, decision))
             return status;
-        if (late(p)) {
-            *width = no_time();
-            break;
-        }
-        if (now.slower) {
-            *width = known(d, d, d, before.confidence * now.confidence);
-            break;
-        }
-        before = now;
     }
     return 0;
 }
 
-/* What the level before brings in comes through this one: so the search begins there. The
- * block is looked for only where it can be more than that of the level before. */
-static int effective_line(struct probing *p, struct strata_probed_cache *cache, double next)
+/* The line of a level with a longer block than the level before has: that long, or half of
+ * that, and so on down to what comes from before. */
+static int longer_line(struct probing *p, struct strata_probed_cache *cache, double next)
 {
     int i = cache->level - 1;
-    struct strata_value *wide = &cache->effective_line, back;
-    double before = i ? p->block[i - 1] : first_line(p);
-    double from =
-        i && cache[-1].effective_line.known ? cache[-1].effective_line.value : before;
-    int status = brought_in(p, cache, next, FORWARDS, from, wide);
-    p->block[i] = before;
-    p->block_confidence[i] = wide->confidence;
-    if (status || (wide->known && wide->value <= before))
-        return status;
-    status = brought_in(p, cache, next, BACKWARDS, before, &back);
-    if (back.known || wide->known)
-        p->block[i] = back.known ? back.value : wide->value;
-    p->block_confidence[i] = back.confidence;
+    double before = p->block[i - 1], confidence = 1, reach;
+    const struct strata_value *inner = &cache[-1].line, *here = &cache->latency_cycles;
+    int status = reach_of(p, cache - 1, here->value, &reach);
+    for (double line = p->block[i]; line > before && !status && !late(p); line /= 2) {
+        struct decision decision;
+        status = is_line(p, cache, next - here->value, (uint64_t)line, (uint64_t)reach,
+                         &decision);
+        confidence *= decision.confidence;
+        cache->line = unknown("stripes of lines take about the same time at any place");
+        if (status || decision.confidence < SURE)
+            return status;
+        cache->line = known(line, line, line, confidence);
+        if (decision.slower)
+            return 0;
+    }
+    if (late(p))
+        cache->line = no_time();
+    else if (inner->known && before <= inner->value)
+        cache->line = known(before, before, before, confidence * inner->confidence);
+    else
+        cache->line = unknown("prefetching hides it: %g bytes behave as one line", before);
     return status;
 }
 
 /* The line of a level behind the first, which the gap test found. */
-static int physical_line(struct probing *p, struct strata_probed_cache *cache)
+static int physical_line(struct probing *p, struct strata_probed_cache *cache, double next)
 {
     int i = cache->level - 1;
     const struct strata_value *inner = &cache[-1].line;
     double block = p->block[i], confidence = p->block_confidence[i];
-    if (inner->known && confidence > 0 && block <= inner->value) {
+    if (confidence == 0)
+        cache->line = cache->effective_line.known
+                          ? no_time()
+                          : unknown("%s", cache->effective_line.why);
+    else if (inner->known && block <= inner->value)
         cache->line =
             known(inner->value, inner->value, inner->value, inner->confidence * confidence);
-        return 0;
-    }
-    if (confidence == 0 || block > p->block[i - 1] || (i == 1 && !inner->known))
-        return striped_line(p, cache);
-    /* Every visit that comes here has missed before, and was prefetched there. */
-    cache->line = unknown("prefetching hides it: %g bytes behave as one line", block);
+    else if (block > p->block[i - 1])
+        return longer_line(p, cache, next);
+    else /* every visit that comes here has missed before, and was prefetched there */
+        cache->line = unknown("prefetching hides it: %g bytes behave as one line", block);
     return 0;
 }
 
 static int lines_of(struct probing *p, int i)
 {
-    struct strata_probed *probed = p->probed;
-    struct strata_probed_cache *cache = &probed->caches[i];
-    bool last = i + 1 == probed->ncaches;
-    const struct strata_value *next =
-        last ? &probed->memory_cycles : &cache[1].latency_cycles;
+    struct strata_probed_cache *cache = &p->probed->caches[i];
+    const struct strata_value *next = latency_behind(p, i);
     cache->effective_line = no_time();
     p->block[i] = i ? p->block[i - 1] : first_line(p);
     if (i)
         cache->line = no_time();
-    if (!time_left(p, (double)i / probed->ncaches) || !next->known ||
+    if (!time_left(p, (double)i / p->probed->ncaches) || !next->known ||
         !cache->latency_cycles.known)
         return 0;
     int status = effective_line(p, cache, next->value);
-    return !status && i ? physical_line(p, cache) : status;
+    return !status && i ? physical_line(p, cache, next->value) : status;
 }
 
 /* From the first cache outwards: each begins with what was found of the one before. */
@@ -359,9 +261,11 @@ int confirm_lines(struct probing *p)
     int status = 0;
     for (int i = 1; i < p->probed->ncaches && !status && !late(p); i++) {
         struct strata_value *line = &p->probed->caches[i].line, before = *line;
-        if (!line->known || line->value <= sure_line(p, i) || p->line_by_gap[i])
+        const struct strata_value *next = latency_behind(p, i);
+        if (!line->known || line->value <= sure_line(p, i) || p->line_by_gap[i] ||
+            !next->known || !p->probed->caches[i].latency_cycles.known)
             continue;
-        status = striped_line(p, &p->probed->caches[i]);
+        status = longer_line(p, &p->probed->caches[i], next->value);
         if (status || !line->known || line->value == before.value)
             *line = before;
         else
@@ -371,23 +275,14 @@ int confirm_lines(struct probing *p)
     return status;
 }
 
-/* A prefetcher of an inner level brings in pairs of lines, and then stripes show these and
- * not the line. They never show less than the line: so a line as long as that of a level
- * before is believed; a longer one if it is sure, and longer than what the inner levels
- * bring in, too, or if the gap test found it. */
+/* A longer line than that of a level before is believed if it is sure. */
 int judge_lines(struct probing *p)
 {
     for (int i = 1; i < p->probed->ncaches; i++) {
         struct strata_value *line = &p->probed->caches[i].line;
-        if (!line->known || line->value <= sure_line(p, i))
-            continue;
-        if (line->confidence < SURE)
+        if (line->known && line->value > sure_line(p, i) && line->confidence < SURE)
             *line = unknown("it may be longer than that of the level before, but trials "
                             "differ too much to tell");
-        else if (!p->line_by_gap[i] &&
-                 (line->value <= p->block[i - 1] || line->value > p->block[i]))
-            *line =
-                unknown("prefetching hides it: %g bytes behave as one line", line->value);
     }
     return 0;
 }

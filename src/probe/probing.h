@@ -130,6 +130,22 @@ int decide_within(struct probing *p, const struct string *a, double xa,
  * pairs in the wrong order grows. Exact for complete separation. */
 double separation(const double *low, const double *high, size_t n);
 
+/* The latency of what is behind cache i: of the next one, or of memory. */
+const struct strata_value *latency_behind(const struct probing *p, int i);
+
+/* The first cache's line, or a guess. */
+double first_line(const struct probing *p);
+
+/* The effective line and the block of a level. What the level before brings in comes
+ * through this one: so the search begins there. The block is looked for only where it can
+ * be more than that of the level before. `next` is the latency of what is behind. */
+int effective_line(struct probing *p, struct strata_probed_cache *cache, double next);
+
+/* The bytes that a visit brings in to a level from there on. Effective lines are looked for
+ * at doubled distances only, but a prefetcher may bring in any number of lines. */
+int reach_of(struct probing *p, const struct strata_probed_cache *cache, double next,
+             double *reach);
+
 /* The parts. Each returns 0, or a status with the error filled in. */
 int probe_gap(struct probing *p);
 int probe_gap_again(struct probing *p);

@@ -217,6 +217,12 @@ int series_curve(const struct series *series, struct rng *half, struct curve *cu
     return 0;
 }
 
+const struct strata_value *latency_behind(const struct probing *p, int i)
+{
+    bool last = i + 1 == p->probed->ncaches;
+    return last ? &p->probed->memory_cycles : &p->probed->caches[i + 1].latency_cycles;
+}
+
 struct strata_value no_time(void)
 {
     return unknown("no time was left; try a larger --budget");

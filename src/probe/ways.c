@@ -211,9 +211,7 @@ int probe_ways(struct probing *p)
     bool huge = p->runner->ground[HUGE_PAGES].bytes > 0;
     for (int i = 1; i < probed->ncaches; i++) {
         struct strata_probed_cache *cache = &probed->caches[i], *inner = cache - 1;
-        bool last = i + 1 == probed->ncaches;
-        const struct strata_value *next =
-            last ? &probed->memory_cycles : &cache[1].latency_cycles;
+        const struct strata_value *next = latency_behind(p, i);
         cache->ways = cache->size =
             unknown(huge ? "the ways of the level before are not known"
                          : "huge pages would tell, but there are none here");

@@ -254,19 +254,28 @@ int refs_tlb_gap(struct refs *refs, const struct ground *ground, struct rng *rng
     return 0;
 }
 
+/* The visits of one page of the line string, in pattern A or B. */
+static void line_page(struct refs *refs, uint64_t page, uint64_t bytes,
+                      const struct stripes *stripes, bool b)
+{
+    uint64_t width = stripes->visits * stripes->s, used = bytes / width / 2 * 2 * width;
+    uint64_t shift = stripes->shift + (b && !stripes->together ? width : 0);
+    for (uint64_t stripe = 0; stripe < used; stripe += 2 * width)
+        for (size_t i = 0; i < stripes->visits; i++)
+            refs->at[refs->n++] = page + (stripe + shift + i * stripes->s) % used;
+}
+
 int refs_line(struct refs *refs, const struct ground *ground, struct rng *rng, uint64_t n,
-              uint64_t s, size_t block)
+              const struct stripes *stripes, size_t block)
 {
     uint64_t start;
     size_t half = (n + ground->page - 1) / ground->page;
-    size_t stripes = ground->page / s / 2;
-    if (!stripes || refs_reserve(refs, 2 * half * stripes) ||
+    size_t visits = ground->page / (stripes->visits * stripes->s) / 2 * stripes->visits;
+    if (!visits || refs_reserve(refs, 2 * half * visits) ||
         place(ground, rng, 2 * half * ground->page, &start))
         return -1;
     for (size_t page = 0, first = 0; page < 2 * half; page++) {
-        size_t pattern = page >= half;
-        for (size_t j = 0; j < stripes; j++)
-            refs->at[refs->n++] = start + page * ground->page + (2 * j + pattern) * s;
+        line_page(refs, start + page * ground->page, ground->page, stripes, page >= half);
         if (page % half % block == block - 1 || page % half == half - 1) {
             refs_shuffle(refs->at + first, refs->n - first, rng);
             first = refs->n;

@@ -99,10 +99,18 @@ int refs_tlb_gap(struct refs *refs, const struct ground *ground, struct rng *rng
  * one run of pages of n bytes, pattern B that of every odd stripe in a second such run; all
  * of A is visited, then all of B. While s is below the line size, they need every line of
  * 2n bytes; from then on each leaves holes into which the other fits, and n bytes do.
- * Visits are random within `block` pages, as those of C(k). It is warmed up in growing
- * parts, so that what fits drives out what was only prefetched. */
+ * A stripe may have several visits, s bytes apart each, and is then that much wider. All
+ * of it may be moved by `shift` bytes, so that stripes begin in the middle of lines: then
+ * both patterns need these. With `together`, B has the even stripes, too: then both need
+ * the same sets throughout. Visits are random within `block` pages, as those of C(k). It is
+ * warmed up in growing parts, so that what fits drives out what was only prefetched. */
+struct stripes {
+    uint64_t s, shift;
+    size_t visits; /* in a stripe */
+    bool together;
+};
 int refs_line(struct refs *refs, const struct ground *ground, struct rng *rng, uint64_t n,
-              uint64_t s, size_t block);
+              const struct stripes *stripes, size_t block);
 
 /* Pair string P(chunks, d): chunks of 2d bytes in random order, each visited at its start
  * and, if `both`, at once again d bytes further. That second visit is cheap while d is
