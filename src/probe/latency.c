@@ -24,7 +24,7 @@ enum {
     SKIP = 4,       /* lines between visits, at least, where there is memory for that */
     ROW = 4096,     /* bytes: visits are no further apart than the smallest page */
     BLOCK = 8,      /* pages */
-    PRESS = 4,      /* laps over what is to drive out the rest */
+    PRESS = 4,      /* laps over what is to drive out the rest, at the most */
     FOOTPRINTS = 5, /* tried for a level */
     TRIALS = 3,     /* at each, and the time comes three times in a probe… */
     ALONE = 6,      /* …and at one that is tried alone */
@@ -33,6 +33,7 @@ enum {
 
 #define BEYOND 1.6  /* times what the level before holds: the first footprint */
 #define WITHIN 0.8  /* of what the level holds: the last one */
+#define DRIVEN 4.5  /* times what the level before holds: chance leaves 1% of it */
 #define OCTAVE 2    /* from one level to the next, at least */
 #define CLEAR  0.92 /* confidence that a prefetcher is there */
 #define LEFT   0.03 /* of the time, that may be off where trials agree */
@@ -50,23 +51,13 @@ static int build_sparse(struct probing *p, const struct string *s, double x)
     return refs_sparse(&p->refs, &ground, &p->rng, (uint64_t)x * s->a, s->b, BLOCK);
 }
 
-static int press(struct probing *p, const struct string *s, double x, size_t laps)
+/* Under pressure. more: the laps. */
+static int build_pressed(struct probing *p, const struct string *s, double x)
 {
     struct ground ground = p->runner->ground[s->arena];
     ground.line = s->a;
     return refs_sparse_pressed(&p->refs, &ground, &p->rng, (uint64_t)x * s->a, s->b, BLOCK,
-                               laps);
-}
-
-/* Under pressure. Memory takes long; there is more of it instead. */
-static int build_pressed(struct probing *p, const struct string *s, double x)
-{
-    return press(p, s, x, PRESS);
-}
-
-static int build_memory(struct probing *p, const struct string *s, double x)
-{
-    return press(p, s, x, 1);
+                               *(const size_t *)s->more);
 }
 
 /* Bytes that a visit takes up in a level at least: its line. The level behind the last one
@@ -242,14 +233,24 @@ static bool certain(const struct point *point, size_t trials)
            (point->n >= 2 * trials && width < value.value / 20);
 }
 
+/* Laps over the rest of a ring of so many visits that drive out of the level before what
+ * counts. */
+static size_t press(const struct probing *p, int level, double visits)
+{
+    double rest = visits * 3 / 4;
+    return (size_t)fmax(1, fmin(PRESS, ceil(DRIVEN * most_room(p, level - 1) / rest)));
+}
+
 /* One trial; a rough one is not under pressure, which takes longer. */
 static int measure(struct probing *p, struct point *point, int level, bool roughly)
 {
     double visits = point->x, cycles;
     double unit = unit_of(p, level);
     struct string string = plan(p, visits, unit, unit);
+    size_t laps = level ? press(p, level, visits) : 0;
+    string.more = &laps;
     if (level && !roughly)
-        string.build = level == p->probed->ncaches ? build_memory : build_pressed;
+        string.build = build_pressed;
     int status = try_string(p, &string, visits, &cycles);
     if (status)
         return status;
@@ -467,7 +468,9 @@ static int lies_alone(struct probing *p, int i, bool *alone)
                                           : &probed->caches[i + 1].latency_cycles;
     double visits = floor(WITHIN * most_room(p, i)), cycles;
     struct string string = plan(p, visits, line_of(p, i), unit_of(p, i));
+    size_t laps = PRESS;
     string.build = build_pressed;
+    string.more = &laps;
     *alone = false;
     if (visits < 1 || visits > most_visits(p, i) || !here->known || !next->known)
         return 0;

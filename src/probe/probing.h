@@ -146,6 +146,14 @@ int effective_line(struct probing *p, struct strata_probed_cache *cache, double 
 int reach_of(struct probing *p, const struct strata_probed_cache *cache, double next,
              double *reach);
 
+/* Whether there are lines, as long as that, across borders of stripes that lie in their
+ * middle: what can be said if a cache of which `miss` is the cost of a miss `shows` it. */
+int line_across(struct probing *p, const struct strata_probed_cache *cache, double miss,
+                uint64_t line, uint64_t reach, bool *shows, struct decision *decision);
+
+/* The line of a cache by the width of stripes. */
+int striped_line(struct probing *p, struct strata_probed_cache *cache);
+
 /* The parts. Each returns 0, or a status with the error filled in. */
 int probe_gap(struct probing *p);
 int probe_gap_again(struct probing *p);
