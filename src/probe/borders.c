@@ -27,9 +27,8 @@ enum {
 /* What a run takes of the level. */
 static const double fillings[] = {0.55, 0.65, 0.8, 0.95};
 
-#define SHOWS                                                                              \
-    0.1 /* of all visits must miss where both runs are visited at the same places */
-#define MORE 1.5 /* times the misses that there can be: other lines are in the way */
+#define SHOWS 0.1 /* of all visits must miss with both runs at the same places */
+#define MORE  2   /* times the misses that there can be: other lines are in the way */
 
 /* a: bytes of a run. */
 static int build_line(struct probing *p, const struct string *s, double x)

@@ -167,13 +167,20 @@ static struct rise rise_of(const struct spread *s, size_t level)
     return (struct rise){cost->x[below->last], cost->x[above->first], above->height - low};
 }
 
-/* Whether spread s rises where `rise` does: cache effects lie at least an octave off from
- * one n to its double, so half an octave tells. */
+/* Whether two rises are one: cache effects lie at least an octave off from one n to its
+ * double, so half an octave tells. */
+static bool same_place(const struct rise *a, const struct rise *b)
+{
+    return fabs(log2(a->from / b->from)) < 0.5;
+}
+
 static bool rises_at(const struct spread *s, const struct rise *rise)
 {
-    for (size_t i = 0; i + 1 < s->levels.n; i++)
-        if (fabs(log2(rise_of(s, i).from / rise->from)) < 0.5)
+    for (size_t i = 0; i + 1 < s->levels.n; i++) {
+        struct rise own = rise_of(s, i);
+        if (same_place(&own, rise))
             return true;
+    }
     return false;
 }
 
@@ -200,24 +207,52 @@ static int is_translation(struct probing *p, enum arena arena, const struct rise
     return status;
 }
 
-/* The rises of the first spread that most of the others have, too. Where there are caches
- * nearby, these may not: then the closer control decides. */
+/* Whether most spreads have a rise, or else, of one that only the first or only others
+ * have, whether the closer control does: caches nearby may have moved it. */
+static int is_believed(struct probing *p, enum arena arena, const struct spread *spreads,
+                       size_t n, size_t of, const struct rise *rise, bool *yes)
+{
+    size_t votes = 0;
+    for (size_t i = 0; i < n; i++)
+        votes += rises_at(&spreads[i], rise);
+    *yes = 2 * votes > n;
+    return *yes == (of == 0) ? 0 : is_translation(p, arena, rise, yes);
+}
+
+static bool is_found(const struct rise *rise, const struct rise *rises, size_t found)
+{
+    for (size_t i = 0; i < found; i++)
+        if (same_place(&rises[i], rise))
+            return true;
+    return false;
+}
+
+static void add_rise(const struct rise *rise, struct rise *rises, size_t *found)
+{
+    size_t i = (*found)++;
+    for (; i > 0 && rises[i - 1].from > rise->from; i--)
+        rises[i] = rises[i - 1];
+    rises[i] = *rise;
+}
+
+/* The rises that are believed: those of the first spread, which are the sharpest, then
+ * those that it lacks. */
 static int vote(struct probing *p, enum arena arena, const struct spread *spreads, size_t n,
                 struct rise *rises, size_t *found)
 {
     *found = 0;
-    for (size_t i = 0; i + 1 < spreads[0].levels.n; i++) {
-        struct rise rise = rise_of(&spreads[0], i);
-        size_t votes = 0;
-        for (size_t j = 0; j < n; j++)
-            votes += rises_at(&spreads[j], &rise);
-        bool yes = 2 * votes > n;
-        int status = yes ? 0 : is_translation(p, arena, &rise, &yes);
-        if (status)
-            return status;
-        if (yes)
-            rises[(*found)++] = rise;
-    }
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i + 1 < spreads[j].levels.n && *found < MAX_LEVELS; i++) {
+            struct rise rise = rise_of(&spreads[j], i);
+            bool yes;
+            if (is_found(&rise, rises, *found))
+                continue;
+            int status = is_believed(p, arena, spreads, n, j, &rise, &yes);
+            if (status)
+                return status;
+            if (yes)
+                add_rise(&rise, rises, found);
+        }
     return 0;
 }
 

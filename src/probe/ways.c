@@ -160,10 +160,13 @@ static int find_line(struct probing *p, const struct level *level, size_t ways, 
     struct string fits = {
         .build = build_ring, .arena = HUGE_PAGES, .a = k, .b = far, .more = level};
     double confidence = 1, n = (double)ways + 1, block = p->block[cache->level - 1];
-    if (!cache[-1].line.known || block <= p->block[cache->level - 2])
+    const struct strata_value *inner = &cache[-1].line, *wide = &cache[-1].effective_line;
+    if (!inner->known || block <= p->block[cache->level - 2])
         return 0; /* pairs have told, or nothing can */
-    for (uint64_t o = (uint64_t)cache[-1].line.value; o < far && (double)o <= block;
-         o *= 2) {
+    if ((cache->line.known && cache->line.confidence >= SURE) ||
+        (wide->known && wide->value > inner->value))
+        return 0; /* stripes have told, or the level before is never quiet */
+    for (uint64_t o = (uint64_t)inner->value; o < far && (double)o <= block; o *= 2) {
         struct string moved = {
             .build = build_ring, .arena = HUGE_PAGES, .a = k, .b = o, .more = level};
         struct decision d;
