@@ -11,9 +11,8 @@
  * as what one of them brings in, and stripes are whole numbers of lines.
  *
  * What an overflow costs is seen when both runs are visited at the same places. It takes
- * more than half a cache for each run; with much more, prefetched lines that nobody wants
+ * about half a cache for each run; with much more, prefetched lines that nobody wants
  * are in the way. So the least filling that shows a difference decides. */
-#include "core/sort.h"
 #include "probe/probing.h"
 
 #include <math.h>
@@ -25,10 +24,13 @@ enum {
 };
 
 /* What a run takes of the level. */
-static const double fillings[] = {0.55, 0.65, 0.8, 0.95};
+static const double fillings[] = {0.4, 0.45, 0.5, 0.55, 0.65, 0.8, 0.95};
 
-#define SHOWS 0.1 /* of all visits must miss with both runs at the same places */
-#define MORE  2   /* times the misses that there can be: other lines are in the way */
+#define SHOWS     0.04 /* of all visits must miss with both runs at the same places */
+#define DISTURBED 0.1  /* of the trials, at the most */
+#define FEW       0.25 /* of the trials that overflow */
+#define FORGET    4    /* times what the level before holds: with random replacement, too */
+#define MORE      2    /* times the misses that there can be: other lines are in the way */
 
 /* a: bytes of a run. */
 static int build_line(struct probing *p, const struct string *s, double x)
@@ -77,64 +79,78 @@ static size_t lines_shared(const struct stripes *stripes, uint64_t line)
     return last >= line / 2 && stripes->s <= line / 2 ? 2 : 1;
 }
 
-/* Trials by turns; small caches, which are quick to fill, depend more on the pages that a
- * trial gets. */
+/* Trials by turns, of all three on the same pages: how full the sets are depends on these.
+ * Small caches, which are quick to fill, depend more on them. */
 static int compare(struct probing *p, uint64_t bytes, struct comparison *comparison)
 {
     size_t n = (size_t)fmax(TRIALS, fmin(MOST_TRIALS, (16 << 20) / (double)bytes));
-    for (comparison->n = 0; comparison->n < n && !late(p); comparison->n++)
+    for (comparison->n = 0; comparison->n < n && !late(p); comparison->n++) {
+        struct rng rng = p->rng;
         for (int i = 0; i < STRINGS; i++) {
             struct string string = {.build = build_line,
                                     .arena = BASE_PAGES,
                                     .a = bytes,
                                     .more = &comparison->stripes[i]};
+            p->rng = rng;
             int status = try_string(p, &string, 0, &comparison->cycles[i][comparison->n]);
             if (status)
                 return status;
         }
+    }
     return 0;
 }
 
-/* By how much a string is slower than the aligned one: the median. */
-static double slower(const struct comparison *comparison, int string)
-{
-    double by[MOST_TRIALS];
-    size_t n = comparison->n;
-    for (size_t i = 0; i < n; i++)
-        by[i] = comparison->cycles[string][i] - comparison->cycles[ALIGNED][i];
-    sort_ascending(by, n);
-    return (by[(n - 1) / 2] + by[n / 2]) / 2;
-}
+/* The trials in which the sets overflow with both runs at the same places, and those of
+ * them in which the moved string fits all the same. */
+struct overflows {
+    size_t n, fitting;
+    size_t faster; /* trials that overflow where nothing should: the machine is busy */
+};
 
-/* Whether a string is slower than the aligned one by `amount` or alike, by a sign test. */
-static struct decision decide(const struct comparison *comparison, int string,
-                              double amount)
-{
-    struct decision decision = {.by = slower(comparison, string)};
-    int against = 0;
-    decision.slower = decision.by > amount / 2;
-    for (size_t i = 0; i < comparison->n; i++)
-        against += (comparison->cycles[string][i] - comparison->cycles[ALIGNED][i] >
-                    amount / 2) != decision.slower;
-    decision.confidence = 1 - fmin(0.5, exp2(2 * against - (double)comparison->n));
-    return decision;
-}
-
-/* What such trials say of lines as long as that, if anything. `miss` is what one costs. The
- * moved string misses more than the runs together if it has more lines in a stripe, unless
- * a prefetcher brings in several at once. */
-static bool conclude(const struct comparison *comparison, uint64_t line, double miss,
-                     struct decision *decision)
+/* The moved string misses more than the runs together if it has more lines in a stripe,
+ * unless a prefetcher brings in several at once. */
+static struct overflows count_overflows(const struct comparison *comparison, uint64_t line,
+                                        double miss)
 {
     const struct stripes *stripes = comparison->stripes;
-    double all = slower(comparison, TOGETHER), moved = slower(comparison, MOVED);
     double ratio = (double)lines_shared(stripes, line) / (double)lines_in(stripes, line);
-    if (moved > SHOWS * miss && moved > MORE * fmax(1, ratio) * all)
-        return true;
-    if (all < SHOWS * miss || decide(comparison, TOGETHER, all).confidence < SURE)
+    struct overflows count = {0};
+    for (size_t i = 0; i < comparison->n; i++) {
+        double aligned = comparison->cycles[ALIGNED][i];
+        double moved = comparison->cycles[MOVED][i] - aligned;
+        double all = comparison->cycles[TOGETHER][i] - aligned;
+        if (fabs(all) < SHOWS * miss || !noticeable(aligned, aligned + all))
+            continue;
+        count.faster += all < 0;
+        if (all < 0 || moved > MORE * fmax(1, ratio) * all)
+            continue;
+        count.n++;
+        count.fitting += moved < fmin(1, ratio) * all / 2;
+    }
+    return count;
+}
+
+/* What such trials say of lines as long as that, if anything. If lines are so long, the
+ * moved string never fits where the other does not, but for a disturbance. If they are not,
+ * it fits at least half of the time: prefetched lines may be in the way. */
+static bool conclude(const struct overflows *count, struct decision *decision)
+{
+    size_t n = count->n, fitting = count->fitting;
+    if (n < TRIALS || FEW * (double)n < (double)count->faster)
         return false;
-    *decision = decide(comparison, MOVED, fmin(1, ratio) * all);
+    double across = 1 - chance_of_at_most((int)fitting, (int)n, 0.5);
+    double apart = fitting ? chance_of_at_most((int)fitting - 1, (int)n, DISTURBED) : 0;
+    *decision = (struct decision){.slower = across > apart,
+                                  .confidence = fmax(0.5, fmax(across, apart))};
     return true;
+}
+
+/* Whether a run of so many bytes shows what it should: with little of a cache, what the
+ * level before keeps by chance must not count. */
+static bool is_useful(const struct strata_probed_cache *cache, double filling)
+{
+    return filling > 0.5 ||
+           filling * cache->effective.value > FORGET * cache[-1].effective.value;
 }
 
 int line_across(struct probing *p, const struct strata_probed_cache *cache, double miss,
@@ -148,12 +164,17 @@ int line_across(struct probing *p, const struct strata_probed_cache *cache, doub
         return 0;
     for (size_t i = 0; i < sizeof fillings / sizeof *fillings; i++) {
         double bytes = fillings[i] * cache->effective.value;
+        if (!is_useful(cache, fillings[i]))
+            continue;
         if (2 * (bytes + (double)ground->page) > (double)ground->bytes)
             break;
         int status = compare(p, (uint64_t)bytes, &comparison);
-        *shows = !status && !late(p) && conclude(&comparison, line, miss, decision);
-        if (status || late(p) || *shows)
+        if (status || late(p))
             return status;
+        struct overflows count = count_overflows(&comparison, line, miss);
+        *shows = conclude(&count, decision);
+        if (*shows)
+            break;
     }
     return 0;
 }

@@ -18,8 +18,7 @@ enum { FEWEST = 12, MOST = 1600 };
 #define ERROR 0.00025 /* of one look at the differences so far… */
 #define LOOKS 10      /* …and of the whole test, with its many looks, so much more */
 
-/* The chance that what happens with the chance `each` happens at most k times of n. */
-static double at_most(int k, int n, double each)
+double chance_of_at_most(int k, int n, double each)
 {
     double tail = 0, chance = pow(1 - each, n);
     for (int i = 0; i <= k; i++) {
@@ -94,8 +93,8 @@ static int decide(struct probing *p, const struct string *a, double xa,
             return status;
         if (pairs.n == FEWEST && alike < 0.5 && !steady(&pairs, amount))
             alike = 0.5;
-        error = fmin(at_most(pairs.n - pairs.above, pairs.n, alike),
-                     at_most(pairs.above, pairs.n, 1 - alike));
+        error = fmin(chance_of_at_most(pairs.n - pairs.above, pairs.n, alike),
+                     chance_of_at_most(pairs.above, pairs.n, 1 - alike));
         if (pairs.n >= FEWEST && !time_left(p, 0))
             break;
     }

@@ -17,6 +17,18 @@ double first_line(const struct probing *p)
     return line->known ? line->value : GUESS;
 }
 
+/* Whether the line is as long as that of the level before, by the width of stripes. These
+ * do not tell a longer one from what a prefetcher brings in. */
+static int same_line(struct probing *p, struct strata_probed_cache *cache)
+{
+    int status = striped_line(p, cache);
+    const struct strata_value *line = &cache->line, *inner = &cache[-1].line;
+    if (line->known && (!inner->known || line->value > inner->value))
+        cache->line =
+            unknown("prefetching hides it: %g bytes behave as one line", line->value);
+    return status;
+}
+
 /* The line of a level with a longer block than the level before has: that long, or half of
  * that, and so on down to what comes from before. */
 static int longer_line(struct probing *p, struct strata_probed_cache *cache, double next)
@@ -31,7 +43,7 @@ static int longer_line(struct probing *p, struct strata_probed_cache *cache, dou
         status = line_across(p, cache, next - here->value, (uint64_t)line, (uint64_t)reach,
                              &shows, &across);
         if (!status && !shows)
-            return striped_line(p, cache);
+            return same_line(p, cache);
         confidence *= across.confidence;
         cache->line =
             unknown("prefetching hides it: lines that nobody wants are in the way");
@@ -127,21 +139,14 @@ int confirm_lines(struct probing *p)
     return status;
 }
 
-/* A longer line than that of a level before is believed if it is sure, and longer than what
- * the levels before bring in, too. */
+/* A longer line than that of a level before is believed if it is sure. */
 int judge_lines(struct probing *p)
 {
     for (int i = 1; i < p->probed->ncaches; i++) {
         struct strata_value *line = &p->probed->caches[i].line;
-        if (!line->known || line->value <= sure_line(p, i))
-            continue;
-        if (line->confidence < SURE)
+        if (line->known && line->value > sure_line(p, i) && line->confidence < SURE)
             *line = unknown("it may be longer than that of the level before, but trials "
                             "differ too much to tell");
-        else if (!p->line_by_gap[i] &&
-                 (line->value <= p->block[i - 1] || line->value > p->block[i]))
-            *line =
-                unknown("prefetching hides it: %g bytes behave as one line", line->value);
     }
     return 0;
 }

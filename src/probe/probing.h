@@ -125,6 +125,9 @@ int decide_within(struct probing *p, const struct string *a, double xa,
                   const struct string *b, double xb, double amount, int most,
                   struct decision *decision);
 
+/* The chance that what happens with the chance `each` happens at most k times of n. */
+double chance_of_at_most(int k, int n, double each);
+
 /* The chance that two samples differ as they do if they were really alike: of all orders,
  * those in which every one of `high` lies above every one of `low`, counted as the share of
  * pairs in the wrong order grows. Exact for complete separation. */
