@@ -28,7 +28,7 @@ static const double fillings[] = {0.4, 0.45, 0.5, 0.55, 0.65, 0.8, 0.95};
 
 #define SHOWS     0.04 /* of all visits must miss with both runs at the same places */
 #define DISTURBED 0.1  /* of the trials, at the most */
-#define FEW       0.25 /* of the trials that overflow */
+#define FEW       0.25 /* of the trials that overflow: so many may be the other way round */
 #define FORGET    4    /* times what the level before holds: with random replacement, too */
 #define MORE      2    /* times the misses that there can be: other lines are in the way */
 
@@ -104,7 +104,7 @@ static int compare(struct probing *p, uint64_t bytes, struct comparison *compari
  * them in which the moved string fits all the same. */
 struct overflows {
     size_t n, fitting;
-    size_t faster; /* trials that overflow where nothing should: the machine is busy */
+    size_t faster; /* trials the other way round: then it is the machine that is busy */
 };
 
 /* The moved string misses more than the runs together if it has more lines in a stripe,

@@ -71,11 +71,9 @@ int refs_sparse(struct refs *refs, const struct ground *ground, struct rng *rng,
 
 /* Sparse string under pressure: the first quarter of S(k) counts, or the first 8192 visits:
  * a clock needs no more, and nothing should come between. The rest is visited `laps` times
- * after it, at another word of its lines each time. What counts is driven out
- * of every level that is smaller than the rest, without leaving a set of it out, also
- * where chance decides what to replace,
- * and of which a ring of as many visits would still find some. `laps` is at most 4, because
- * a line may have no more words than that. */
+ * after it, at another word of its lines each time. So what counts is driven out of every
+ * level that is smaller than the rest, also where chance decides what to replace. `laps` is
+ * at most 4, because a line may have no more words than that. */
 int refs_sparse_pressed(struct refs *refs, const struct ground *ground, struct rng *rng,
                         uint64_t k, size_t skip, size_t block, size_t laps);
 
