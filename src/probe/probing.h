@@ -157,6 +157,26 @@ int line_across(struct probing *p, const struct strata_probed_cache *cache, doub
 /* The line of a cache by the width of stripes. */
 int striped_line(struct probing *p, struct strata_probed_cache *cache);
 
+/* T(n, pages). a: n, lines in a page. x: pages. */
+int build_spread(struct probing *p, const struct string *s, double x);
+
+/* The edge of a TLB, as the sweep saw it. */
+struct tlb_edge {
+    enum arena arena;
+    double low, high; /* pages: its entries are between them */
+    double fit;       /* pages that do fit side by side */
+    double height;    /* cycles that a miss costs */
+    double inner;     /* the entries of the level before, or 0 */
+};
+
+/* The entries of a TLB with sets; unknown if it shows none. */
+int tlb_by_sets(struct probing *p, const struct tlb_edge *edge,
+                struct strata_value *entries);
+
+/* The ways of a TLB with so many entries. */
+int tlb_ways(struct probing *p, const struct tlb_edge *edge,
+             const struct strata_value *entries, struct strata_value *ways);
+
 /* The parts. Each returns 0, or a status with the error filled in. */
 int probe_gap(struct probing *p);
 int probe_gap_again(struct probing *p);

@@ -8,10 +8,9 @@
  * shows at the same number of lines. Where n = 1 and n = 2 do not agree, 3 and 4 vote too,
  * and then as many lines in half as many pages.
  *
- * The number of entries is then searched for by bisection: when one page too many is
- * visited in turn, at least the pages of one set miss, which is at least two. The ways are
- * found like those of a cache: w + 1 pages that are entries / w apart fall into one set if
- * there are w ways, and into none that is too small if there are more. */
+ * The number of entries is then searched for with pages far apart (tlb_sets.c), or, where
+ * these show no sets, by bisection with pages side by side: when one page too many is
+ * visited in turn, at least the pages of one set miss, which is at least two. */
 #include "core/sort.h"
 #include "probe/probing.h"
 
@@ -35,8 +34,7 @@ enum {
     FAR = 16,    /* …and as many as prefetchers bring in with a visit */
 };
 
-/* a: lines in a page. x: pages. */
-static int build_spread(struct probing *p, const struct string *s, double x)
+int build_spread(struct probing *p, const struct string *s, double x)
 {
     return refs_tlb(&p->refs, &p->runner->ground[s->arena], &p->rng, s->a, (size_t)x);
 }
@@ -64,13 +62,6 @@ static int build_folded(struct probing *p, const struct string *s, double x)
 {
     size_t n = (size_t)x, pages = folded_pages(n);
     return refs_folded(&p->refs, &p->runner->ground[s->arena], &p->rng, n, pages);
-}
-
-/* a: the stride in pages. b: neighbouring rows. x: pages in a row. */
-static int build_rows(struct probing *p, const struct string *s, double x)
-{
-    return refs_tlb_gap(&p->refs, &p->runner->ground[s->arena], &p->rng, (size_t)x, s->a,
-                        s->b);
 }
 
 /* As far apart as prefetchers bring in, where that leaves few pages. */
@@ -284,6 +275,11 @@ static int bisect(struct probing *p, decider *decide, enum arena arena, double l
     return 0;
 }
 
+static double least_entries(const struct rise *rise, double inner)
+{
+    return fmax(inner + 1, floor(rise->from / 2));
+}
+
 /* The rise over one more page is unknown at first: from the whole height, if the TLB is
  * fully associative, down to two pages' worth. So its slope is taken between an eighth and
  * a quarter of the height, and then its foot is looked for with what a page costs by that.
@@ -292,7 +288,7 @@ static int find_entries(struct probing *p, decider *decide, enum arena arena,
                         const struct rise *rise, double inner, struct strata_value *entries,
                         double *slope)
 {
-    double base = fmax(inner + 1, floor(rise->from / 2)), eighth = 0, quarter = 0, edge;
+    double base = least_entries(rise, inner), eighth = 0, quarter = 0, edge;
     double confidence = 0, unused;
     int status = bisect(p, decide, arena, base, rise->to + 1, rise->height / 4, &eighth,
                         &confidence);
@@ -363,47 +359,6 @@ static int find_penalty(struct probing *p, enum arena arena, double pages,
     return 0;
 }
 
-/* How many rows are needed so that the pages do not fit into the level before. */
-static size_t rows(double inner, double n)
-{
-    return (size_t)floor(2 * inner / n) + 1;
-}
-
-static int find_ways(struct probing *p, enum arena arena, const struct strata_value *found,
-                     double inner, double height, struct strata_value *ways)
-{
-    const struct ground *ground = &p->runner->ground[arena];
-    double entries = found->value, confidence = found->confidence;
-    struct decision d;
-    for (double w = 1; w < entries; w++) {
-        if (fmod(entries, w))
-            continue;
-        double stride = entries / w;
-        struct string row = {.build = build_rows,
-                             .arena = arena,
-                             .a = (uint64_t)stride,
-                             .b = rows(inner, w + 1)};
-        if ((w * stride + (double)row.b) * (double)ground->page > (double)ground->bytes ||
-            (double)row.b > stride) {
-            continue;
-        }
-        struct string control = {.build = build_spread, .arena = arena, .a = 1};
-        double pages = (w + 1) * (double)row.b;
-        if (pages > entries)
-            continue;
-        int status = decide_slower(p, &row, w + 1, &control, pages, height / 2, &d);
-        if (status)
-            return status;
-        if (d.slower) {
-            *ways = known(w, w, w, confidence * d.confidence);
-            return 0;
-        }
-        confidence *= d.confidence;
-    }
-    *ways = known(entries, entries, entries, confidence);
-    return 0;
-}
-
 /* Whether the edge is as steep as one of a TLB with so many ways: from there on, a further
  * page makes all the pages of its set miss. A policy other than LRU may let half of them
  * hit. If it is not, the sets are not filled evenly, and neither number can be trusted. */
@@ -413,24 +368,42 @@ static bool steep(const struct strata_probed_tlb *tlb, double slope)
     return slope <= 2.5 * expected + 2 && slope >= expected / 2.5 - 2;
 }
 
-/* Entries and ways of the level that a rise shows; `inner` are those of the level before.
- */
-static int find_size(struct probing *p, enum arena arena, const struct rise *rise,
-                     double inner, struct strata_probed_tlb *tlb)
+/* The same with no sets to be seen: by pages side by side. */
+static int find_size_beside(struct probing *p, const struct tlb_edge *edge,
+                            const struct rise *rise, struct strata_probed_tlb *tlb)
 {
     double slope;
-    int status = settle_entries(p, arena, rise, inner, &tlb->entries, &slope);
+    int status = settle_entries(p, edge->arena, rise, edge->inner, &tlb->entries, &slope);
     if (!status)
-        status = find_ways(p, arena, &tlb->entries, inner, rise->height, &tlb->ways);
-    if (!status && late(p))
-        tlb->entries = tlb->ways = no_time();
-    else if (!status && !steep(tlb, slope)) {
+        status = tlb_ways(p, edge, &tlb->entries, &tlb->ways);
+    if (!status && !late(p) && !steep(tlb, slope)) {
         tlb->entries.low = fmin(tlb->entries.low, rise->from);
         tlb->entries.high = fmax(tlb->entries.value + 4 * slope, rise->to);
         tlb->entries.confidence = fmin(tlb->entries.confidence, 0.5);
         tlb->ways = unknown(
             "pages side by side do not fill its sets evenly: it is skewed or hashed");
     }
+    return status;
+}
+
+/* Entries and ways of the level that a rise shows; `inner` are those of the level before.
+ */
+static int find_size(struct probing *p, enum arena arena, const struct rise *rise,
+                     double inner, struct strata_probed_tlb *tlb)
+{
+    struct tlb_edge edge = {.arena = arena,
+                            .low = least_entries(rise, inner),
+                            .high = 2 * rise->to,
+                            .fit = rise->from,
+                            .height = rise->height,
+                            .inner = inner};
+    int status = tlb_by_sets(p, &edge, &tlb->entries);
+    if (!status && tlb->entries.known)
+        status = tlb_ways(p, &edge, &tlb->entries, &tlb->ways);
+    else if (!status)
+        status = find_size_beside(p, &edge, rise, tlb);
+    if (!status && late(p))
+        tlb->entries = tlb->ways = no_time();
     return status;
 }
 

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * TLBs with sets: their entries and ways by pages far apart.
+ *
+ * Of pages that are a stride apart, c fit into the sets that they share. If the stride
+ * divides the number of sets, stride * c is the number of entries; if not, it is more. So
+ * the entries are the least product, and a stride of as many pages as there are sets tells
+ * it best: there one page too many makes all of them miss, and few lines are visited, so
+ * that the caches stay out of it. (Side by side, one page too many makes a single set miss
+ * among hundreds.) Strides are powers of two, as numbers of sets are, or have as a factor.
+ *
+ * The ways are found like those of a cache: w + 1 pages that are entries / w apart fall
+ * into one set if there are w ways, and into none that is too small if there are more. */
+#include "probe/probing.h"
+
+#include <math.h>
+
+/* a: the stride in pages. b: neighbouring rows. x: pages in a row. */
+static int build_rows(struct probing *p, const struct string *s, double x)
+{
+    return refs_tlb_gap(&p->refs, &p->runner->ground[s->arena], &p->rng, (size_t)x, s->a,
+                        s->b);
+}
+
+/* So many rows of n pages do not fit into the level before. */
+static double rows_of(const struct tlb_edge *edge, double n)
+{
+    return floor(2 * edge->inner / n) + 1;
+}
+
+/* Whether rows of n pages, a stride apart, can be made and be compared with as many side by
+ * side, which must fit. */
+static bool can_be_made(struct probing *p, const struct tlb_edge *edge, double n,
+                        double stride)
+{
+    const struct ground *ground = &p->runner->ground[edge->arena];
+    double rows = rows_of(edge, n);
+    double bytes = ((n - 1) * stride + rows) * (double)ground->page;
+    return rows <= stride && n * rows <= edge->fit && bytes <= (double)ground->bytes;
+}
+
+/* Whether n pages that are a stride apart miss: `amount` more cycles than as many side by
+ * side. */
+static int miss_apart(struct probing *p, const struct tlb_edge *edge, double n,
+                      double stride, double amount, struct decision *d)
+{
+    double rows = rows_of(edge, n);
+    struct string row = {.build = build_rows,
+                         .arena = edge->arena,
+                         .a = (uint64_t)stride,
+                         .b = (uint64_t)rows};
+    struct string beside = {.build = build_spread, .arena = edge->arena, .a = 1};
+    return decide_slower(p, &row, n, &beside, n * rows, amount, d);
+}
+
+/* Half of the pages may lie in another set, and policies other than LRU let some hit. */
+static double least_miss(const struct tlb_edge *edge)
+{
+    return edge->height / 4;
+}
+
+/* Pages that are a stride apart: how many fit. */
+struct apart {
+    double stride, fit, fits, misses; /* the last two: with what confidence, of one more */
+};
+
+/* From low, which fits, to below high, which misses. */
+static int fit_apart(struct probing *p, const struct tlb_edge *edge, double low,
+                     double high, struct apart *apart)
+{
+    struct decision d;
+    while (high - low > 1) {
+        double middle = floor((low + high) / 2);
+        int status = miss_apart(p, edge, middle, apart->stride, least_miss(edge), &d);
+        if (status)
+            return status;
+        *(d.slower ? &high : &low) = middle;
+        *(d.slower ? &apart->misses : &apart->fits) = d.confidence;
+    }
+    apart->fit = low;
+    return 0;
+}
+
+/* The largest stride at which not all pages up to the edge fit, and how many do. 0: there
+ * is none. */
+static int largest_stride(struct probing *p, const struct tlb_edge *edge,
+                          struct apart *apart)
+{
+    double stride = exp2(floor(log2(edge->high)));
+    for (; stride > 1; stride /= 2) {
+        double n = floor(edge->high / stride) + 1, low = ceil(edge->low / stride) - 1;
+        struct decision d;
+        if (!can_be_made(p, edge, n, stride))
+            continue;
+        int status = miss_apart(p, edge, n, stride, least_miss(edge), &d);
+        if (status)
+            return status;
+        if (!d.slower || d.confidence < SURE)
+            continue;
+        *apart = (struct apart){stride, 0, low > 1 ? 0.5 : 1, d.confidence};
+        return fit_apart(p, edge, fmax(1, low), n, apart);
+    }
+    *apart = (struct apart){.stride = 0};
+    return 0;
+}
+
+int tlb_by_sets(struct probing *p, const struct tlb_edge *edge,
+                struct strata_value *entries)
+{
+    struct apart apart;
+    struct decision d;
+    int status = largest_stride(p, edge, &apart);
+    *entries = unknown("pages far apart do not miss before those side by side do");
+    /* At half a stride that divides the sets, twice as many pages fit. */
+    while (!status && apart.stride > 1) {
+        double half = apart.stride / 2, twice = 2 * apart.fit;
+        if (!can_be_made(p, edge, twice + 1, half))
+            break;
+        status = miss_apart(p, edge, twice, half, least_miss(edge), &d);
+        if (status)
+            break;
+        if (d.slower) { /* it was a multiple of the sets */
+            apart = (struct apart){half, 0, 0.5, d.confidence};
+            status = fit_apart(p, edge, twice / 2, twice, &apart);
+            continue;
+        }
+        double fits = d.confidence;
+        status = miss_apart(p, edge, twice + 1, half, least_miss(edge), &d);
+        if (!status && d.slower) {
+            double found = apart.stride * apart.fit;
+            *entries =
+                known(found, found, found, apart.fits * apart.misses * fits * d.confidence);
+        }
+        break;
+    }
+    return status;
+}
+
+int tlb_ways(struct probing *p, const struct tlb_edge *edge,
+             const struct strata_value *found, struct strata_value *ways)
+{
+    double entries = found->value, confidence = found->confidence;
+    struct tlb_edge full = *edge;
+    struct decision d;
+    full.fit = entries;
+    for (double w = 1; w < entries; w++) {
+        if (fmod(entries, w) || !can_be_made(p, &full, w + 1, entries / w))
+            continue;
+        int status = miss_apart(p, &full, w + 1, entries / w, edge->height / 2, &d);
+        if (status)
+            return status;
+        confidence *= d.confidence;
+        if (d.slower) {
+            *ways = known(w, w, w, confidence);
+            return 0;
+        }
+    }
+    *ways = known(entries, entries, entries, confidence);
+    return 0;
+}
