@@ -67,22 +67,34 @@ static int second_visit(struct probing *p, enum direction direction, size_t chun
     return status;
 }
 
-/* More than the level holds: a visit takes up what it brings in to the level before. */
-static double chunks_of(const struct probing *p, const struct strata_probed_cache *cache)
+/* Chunks that are more than the level holds, if a visit takes up so much. */
+static double chunks_of(const struct strata_probed_cache *cache, double taken)
+{
+    return floor(1.25 * cache->effective.value / taken);
+}
+
+/* The chunks for pairs d apart: a visit takes up what it brings in to the level before, and
+ * where memory is short, up to `inner`, a distance that was inside, as well. 0: there is
+ * not enough memory even so. */
+static size_t chunks_for(const struct probing *p, const struct strata_probed_cache *cache,
+                         double d, double inner)
 {
     double taken = cache->level > 1 ? p->block[cache->level - 2] : first_line(p);
-    return floor(1.25 * cache->effective.value / taken);
+    double most = (double)p->runner->ground[BASE_PAGES].bytes / (2 * d) - SPACING;
+    double least = chunks_of(cache, taken + inner);
+    return least <= most ? (size_t)fmin(chunks_of(cache, taken), most) : 0;
 }
 
 /* Whether most second visits of a few pairs d apart are served by the level itself. The
  * confidence is that of a sign test. */
 static int inside(struct probing *p, const struct strata_probed_cache *cache, double next,
-                  enum direction direction, double d, struct decision *decision)
+                  enum direction direction, double d, size_t chunks,
+                  struct decision *decision)
 {
     double middle = sqrt(cache->latency_cycles.value * next), cycles;
     int votes = 0, n = 0;
     while (n < PAIRS && !late(p) && (n < FEW_PAIRS || time_left(p, 0))) {
-        int status = second_visit(p, direction, (size_t)chunks_of(p, cache), d, &cycles);
+        int status = second_visit(p, direction, chunks, d, &cycles);
         if (status)
             return status;
         votes += cycles > middle;
@@ -100,13 +112,14 @@ static int brought_in(struct probing *p, const struct strata_probed_cache *cache
                       struct strata_value *width)
 {
     const struct ground *ground = &p->runner->ground[BASE_PAGES];
-    double chunks = chunks_of(p, cache);
+    size_t chunks;
+    double inner = 0;
     struct decision before = {.confidence = 1}, now;
     *width = unknown("not enough memory for pairs of visits");
-    for (double d = from; 2 * d <= (double)ground->page &&
-                          (chunks + SPACING) * 2 * d <= (double)ground->bytes;
+    for (double d = from;
+         2 * d <= (double)ground->page && (chunks = chunks_for(p, cache, d, inner));
          d *= 2) {
-        int status = inside(p, cache, next, direction, d, &now);
+        int status = inside(p, cache, next, direction, d, chunks, &now);
         if (status)
             return status;
         if (late(p)) {
@@ -118,6 +131,7 @@ static int brought_in(struct probing *p, const struct strata_probed_cache *cache
             break;
         }
         before = now;
+        inner = d;
     }
     return 0;
 }
@@ -151,8 +165,10 @@ int reach_of(struct probing *p, const struct strata_probed_cache *cache, double 
         return 0;
     for (*reach = wide->value / 2 + step; *reach < wide->value; *reach += step) {
         struct decision decision;
-        int status = inside(p, cache, next, FORWARDS, *reach, &decision);
-        if (status || decision.slower)
+        size_t chunks = chunks_for(p, cache, *reach, wide->value / 2);
+        int status =
+            chunks ? inside(p, cache, next, FORWARDS, *reach, chunks, &decision) : 0;
+        if (status || !chunks || decision.slower)
             return status;
     }
     return 0;
