@@ -23,6 +23,7 @@
  */
 #include "core/rng.h"
 #include "host/clock.h"
+#include "host/processors.h"
 #include "sim/quick.h"
 
 #include <stdio.h>

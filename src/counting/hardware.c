@@ -13,6 +13,7 @@
 #include "core/fail.h"
 #include "host/clock.h"
 #include "host/memory.h"
+#include "host/processors.h"
 #include "pmu/pmu.h"
 
 #include <stdio.h>

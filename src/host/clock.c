@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The clock of this machine, and its processors. */
+ * The clock of this machine. */
 #include "host/clock.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdint.h>
-#include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 double clock_ns(void)
@@ -61,85 +58,3 @@ void clock_warm_up(void)
     for (double start = clock_ns(); clock_ns() - start < 20e6;)
         add_chain(1 << 16);
 }
-
-long thread_preemptions(void)
-{
-    struct rusage usage;
-#ifdef RUSAGE_THREAD
-    if (getrusage(RUSAGE_THREAD, &usage) == 0)
-        return usage.ru_nivcsw;
-#endif
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
-}
-
-#ifdef __linux__
-static int pin_to(int cpu)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    return sched_setaffinity(0, sizeof set, &set);
-}
-
-/* Share of 10 ms that somebody else had this processor. A reading that comes later than
- * 20 us after the last one means that something came between. */
-static double time_lost(void)
-{
-    double start = clock_ns(), last = start, lost = 0, now;
-    do {
-        now = clock_ns();
-        if (now - last > 20e3)
-            lost += now - last;
-        last = now;
-    } while (now - start < 10e6);
-    return lost / (now - start);
-}
-
-_Static_assert(sizeof(cpu_set_t) <= sizeof((struct affinity *)0)->set, "room for a set");
-
-void unpin_thread(const struct affinity *before)
-{
-    if (before->known) /* it was allowed before */
-        sched_setaffinity(0, sizeof(cpu_set_t),
-                          (const cpu_set_t *)(const void *)before->set);
-}
-
-int pin_thread(int cpu, struct affinity *before)
-{
-    cpu_set_t allowed;
-    double least = INFINITY;
-    int quietest = -1;
-    before->known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
-    if (before->known)
-        memcpy(before->set, &allowed, sizeof allowed);
-    if (cpu >= 0)
-        return cpu < CPU_SETSIZE && pin_to(cpu) == 0 ? cpu : -1;
-    if (!before->known)
-        return -1;
-    /* From the last to the first, because interrupts prefer the first; of a large machine
-     * sixteen are enough. */
-    for (int i = CPU_SETSIZE - 1, tried = 0; i >= 0 && tried < 16; i--) {
-        if (!CPU_ISSET(i, &allowed) || pin_to(i))
-            continue;
-        tried++;
-        double lost = time_lost();
-        if (lost < least) {
-            least = lost;
-            quietest = i;
-        }
-    }
-    return quietest >= 0 && pin_to(quietest) == 0 ? quietest : -1;
-}
-#else
-void unpin_thread(const struct affinity *before)
-{
-    (void)before;
-}
-
-int pin_thread(int cpu, struct affinity *before)
-{
-    (void)cpu;
-    before->known = false;
-    return -1;
-}
-#endif

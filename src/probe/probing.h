@@ -30,10 +30,14 @@ struct probing {
     double block_confidence[STRATA_MAX_CACHES]; /* of that; 0: it is not known */
     bool alone[STRATA_MAX_CACHES]; /* visits that are no pairs bring in only their line */
     bool line_by_gap[STRATA_MAX_CACHES]; /* where the gap test found the line */
-    double tlb_rise[STRATA_MAX_TLBS];    /* cycles that a miss costs in the sweep, by TLB */
-    const char *what;                    /* the present part */
-    bool stopped;                        /* the user asked to end, or the time is over */
-    const char *gave_up;                 /* why the present part could not go on, or NULL */
+    struct tlb_sweep {
+        double height;            /* cycles that a miss costs in it */
+        double seen;              /* pages that fitted */
+    } tlb_sweep[STRATA_MAX_TLBS]; /* by TLB */
+    bool elsewhere;               /* where the TLBs were last looked at again */
+    const char *what;             /* the present part */
+    bool stopped;                 /* the user asked to end, or the time is over */
+    const char *gave_up;          /* why the present part could not go on, or NULL */
     struct strata_error *error;
 };
 

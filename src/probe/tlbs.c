@@ -148,14 +148,17 @@ static int measure_spread(struct probing *p, enum arena arena, uint64_t lines, d
 struct rise {
     double from, to; /* pages: the last point below it and the first one above */
     double height;   /* cycles */
+    double seen;     /* pages that the sweep saw fit */
 };
 
 static struct rise rise_of(const struct spread *s, size_t level)
 {
     const struct plateau *below = &s->levels.plateau[level], *above = below + 1;
     const struct curve *cost = &s->cost;
-    double low = cost->y[(below->first + below->last) / 2];
-    return (struct rise){cost->x[below->last], cost->x[above->first], above->height - low};
+    double low = cost->y[(below->first + below->last) / 2], height = above->height - low;
+    double last = cost->x[below->last];
+    bool fits = cost->y[below->last] - low < height / 8;
+    return (struct rise){last, cost->x[above->first], height, fits ? last : 0};
 }
 
 /* Whether two rises are one: cache effects lie at least an octave off from one n to its
@@ -252,8 +255,8 @@ typedef int decider(struct probing *p, const struct string *a, double xa,
                     const struct string *b, double xb, double amount,
                     struct decision *decision);
 
-/* The most pages, from low (which fits) to below high, that cost less than half of
- * `amount` more than as many lines in half as many pages. */
+/* The most pages, from low (which is taken to fit) to below high, that cost less than half
+ * of `amount` more than as many lines in half as many pages. */
 static int bisect(struct probing *p, decider *decide, enum arena arena, double low,
                   double high, double amount, double *edge, double *confidence)
 {
@@ -270,7 +273,13 @@ static int bisect(struct probing *p, decider *decide, enum arena arena, double l
         *(d.slower ? &misses : &fits) = d.confidence;
     }
     *edge = low;
-    /* An end of the search that was only taken to be so counts as a toss. */
+    if (!fits) {
+        int status = decide(p, &spread, low, &folded, low, amount, &d);
+        if (status)
+            return status;
+        fits = d.slower ? 0 : d.confidence;
+    }
+    /* An end of the search that is not as it was taken to be counts as a toss. */
     *confidence = fmax(0.5, fits) * fmax(0.5, misses);
     return 0;
 }
@@ -283,17 +292,19 @@ static double least_entries(const struct rise *rise, double inner)
 /* The rise over one more page is unknown at first: from the whole height, if the TLB is
  * fully associative, down to two pages' worth. So its slope is taken between an eighth and
  * a quarter of the height, and then its foot is looked for with what a page costs by that.
- * *slope is over how many pages an eighth of the height is won. */
+ * *slope is over how many pages an eighth of the height is won. What the sweep saw fit,
+ * whose points are the least of several trials, does, even if a neighbour now takes
+ * entries away. */
 static int find_entries(struct probing *p, decider *decide, enum arena arena,
                         const struct rise *rise, double inner, struct strata_value *entries,
                         double *slope)
 {
-    double base = least_entries(rise, inner), eighth = 0, quarter = 0, edge;
-    double confidence = 0, unused;
-    int status = bisect(p, decide, arena, base, rise->to + 1, rise->height / 4, &eighth,
+    double base = least_entries(rise, inner), seen = fmax(base, rise->seen);
+    double eighth = 0, quarter = 0, edge, confidence = 0, unused;
+    int status = bisect(p, decide, arena, seen, rise->to + 1, rise->height / 4, &eighth,
                         &confidence);
     if (!status)
-        status = bisect(p, decide, arena, base, rise->to + 1, rise->height / 2, &quarter,
+        status = bisect(p, decide, arena, seen, rise->to + 1, rise->height / 2, &quarter,
                         &unused);
     edge = eighth;
     double pages = quarter - eighth;
@@ -415,7 +426,7 @@ static int add_tlb(struct probing *p, enum arena arena, int level, const struct 
     memset(tlb, 0, sizeof *tlb);
     tlb->level = level;
     tlb->page = p->runner->ground[arena].page;
-    p->tlb_rise[tlb - probed->tlbs] = rise->height;
+    p->tlb_sweep[tlb - probed->tlbs] = (struct tlb_sweep){rise->height, rise->seen};
     return find_size(p, arena, rise, inner, tlb);
 }
 
@@ -452,7 +463,7 @@ static double most_pages(const struct probing *p, enum arena arena)
  * that fitted. */
 static double height_of(const struct probing *p, const struct strata_probed_tlb *tlb)
 {
-    return p->tlb_rise[tlb - p->probed->tlbs];
+    return p->tlb_sweep[tlb - p->probed->tlbs].height;
 }
 
 /* The chance, by one more test, that so many pages fit. */
@@ -503,7 +514,7 @@ static int find_anew(struct probing *p, enum arena arena, struct strata_probed_t
     struct strata_probed_tlb again = *tlb;
     double beyond = fmax(tlb->entries.high, 2 * tlb->entries.value);
     struct rise rise = {tlb->entries.low, fmin(beyond, most_pages(p, arena) - 1),
-                        height_of(p, tlb)};
+                        height_of(p, tlb), p->tlb_sweep[tlb - p->probed->tlbs].seen};
     int status = find_size(p, arena, &rise, 0, &again);
     if (!status && again.entries.known &&
         (again.entries.confidence > tlb->entries.confidence ||
@@ -550,9 +561,7 @@ static int levels_of(const struct strata_probed *probed, int first)
     return n;
 }
 
-/* A neighbour that shares a TLB takes entries away, but not all the time: so the first
- * level, which is the one that it disturbs, is looked at again now and then. */
-int probe_tlbs_again(struct probing *p)
+static int first_levels_again(struct probing *p)
 {
     for (int i = 0; i < p->probed->ntlbs; i++) {
         struct strata_probed_tlb *tlb = &p->probed->tlbs[i];
@@ -568,6 +577,19 @@ int probe_tlbs_again(struct probing *p)
             return status;
     }
     return 0;
+}
+
+/* A neighbour that shares a TLB takes entries away, but not all the time, and a processor
+ * has others than the next one: so the first level, which is the one that they disturb, is
+ * looked at again now and then, by turns elsewhere and here. */
+int probe_tlbs_again(struct probing *p)
+{
+    p->elsewhere = !p->elsewhere;
+    bool left = p->elsewhere && time_left(p, 0) && runner_leave(p->runner);
+    int status = first_levels_again(p);
+    if (left)
+        runner_come_back(p->runner);
+    return status;
 }
 
 /* No rise was seen. */

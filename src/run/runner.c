@@ -17,6 +17,17 @@ double runner_clock(struct runner *runner)
     return runner->ops->clock(runner);
 }
 
+bool runner_leave(struct runner *runner)
+{
+    return runner->ops->leave && runner->ops->leave(runner);
+}
+
+void runner_come_back(struct runner *runner)
+{
+    if (runner->ops->come_back)
+        runner->ops->come_back(runner);
+}
+
 void runner_release(struct runner *runner)
 {
     if (runner)

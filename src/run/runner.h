@@ -50,6 +50,8 @@ struct trial {
 struct runner_ops {
     int (*walk)(struct runner *, enum arena, const struct refs *, struct trial *);
     double (*clock)(struct runner *);
+    bool (*leave)(struct runner *);
+    void (*come_back)(struct runner *);
     void (*release)(struct runner *);
 };
 
@@ -70,6 +72,12 @@ int runner_walk(struct runner *runner, enum arena arena, const struct refs *refs
 
 /* Seconds of the user's time since the runner was made: what a budget is about. */
 double runner_clock(struct runner *runner);
+
+/* Goes on on another idle processor of the same kind, whose neighbours are others. Returns
+ * false if there is none, or if one was asked for. */
+bool runner_leave(struct runner *runner);
+void runner_come_back(struct runner *runner);
+
 void runner_release(struct runner *runner);
 
 /* This machine. cpu < 0: the quietest of those allowed; *cpu says which it became.

@@ -209,8 +209,8 @@ static void simulated_release(struct runner *runner)
     free(s);
 }
 
-static const struct runner_ops simulated_ops = {simulated_walk, simulated_clock,
-                                                simulated_release};
+static const struct runner_ops simulated_ops = {
+    .walk = simulated_walk, .clock = simulated_clock, .release = simulated_release};
 
 static struct ground ground(uint64_t page, uint64_t bytes)
 {

@@ -11,6 +11,7 @@
 #include "core/fail.h"
 #include "host/clock.h"
 #include "host/memory.h"
+#include "host/processors.h"
 #include "run/runner.h"
 
 #include <math.h>
@@ -24,6 +25,7 @@ struct timing {
     double shortest_ns; /* a walk that is long enough for the clock */
     double reading_ns;  /* what reading the clock twice adds to a walk */
     struct affinity before;
+    int home; /* the processor; -1: it is not pinned, or was asked for */
 };
 
 /* Follows n links. Kept out of line, so that nothing is moved across the readings of the
@@ -247,7 +249,23 @@ static void timing_release(struct runner *runner)
     free(timing);
 }
 
-static const struct runner_ops timing_ops = {timing_walk, timing_clock, timing_release};
+static bool timing_leave(struct runner *runner)
+{
+    struct timing *timing = (struct timing *)runner;
+    return timing->home >= 0 && pin_elsewhere(timing->home, &timing->before) >= 0;
+}
+
+static void timing_come_back(struct runner *runner)
+{
+    struct affinity unused;
+    pin_thread(((struct timing *)runner)->home, &unused);
+}
+
+static const struct runner_ops timing_ops = {.walk = timing_walk,
+                                             .clock = timing_clock,
+                                             .leave = timing_leave,
+                                             .come_back = timing_come_back,
+                                             .release = timing_release};
 
 /* Takes as much as is wanted, or less where memory is short, but no arena below a
  * megabyte. */
@@ -279,6 +297,7 @@ int runner_timing(struct runner **runner, int *cpu, uint64_t bytes, uint64_t hug
     timing->runner.until = INFINITY;
     int wanted = *cpu;
     *cpu = pin_thread(wanted, &timing->before);
+    timing->home = wanted >= 0 ? -1 : *cpu;
     if (wanted >= 0 && *cpu < 0) {
         timing_release(&timing->runner);
         return fail(
