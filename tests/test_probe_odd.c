@@ -60,6 +60,11 @@ static const char dirty_tlb[] = MACHINE("dirty TLB", "page = 4K\n") L1("lru") L2
     "[tlb L2]\nlevel = 2\nkind = unified\nentries = 768\nways = 6\nlatency = 8\n" END
     "[noise]\njitter = 0.02\nspikes = 0.01\nspike_cycles = 50000\ntimer_ns = 500\n";
 
+/* So many pages overflow the caches, too, whose random replacement hides where the second
+ * TLB ends from pages side by side. */
+static const char many_sets[] = MACHINE("many sets", "page = 4K\n") L1("lru") L2("random")
+    TLB "[tlb L2]\nlevel = 2\nkind = unified\nentries = 3072\nways = 6\nlatency = 5\n" END;
+
 /* Its TLB reaches 128M, more than half of what was once tried. */
 static const char far_reach[] = MACHINE("far reach", "page = 64K\n") L1("lru") L2("lru") TLB
     "[tlb L2]\nlevel = 2\nkind = unified\nentries = 2048\nways = 8\nlatency = 8\n" END;
@@ -144,6 +149,17 @@ static void a_large_tlb_is_exact_on_a_dirty_clock(void **state)
     }
 }
 
+static void sets_tell_where_a_tlb_ends(void **state)
+{
+    (void)state;
+    struct score score;
+    probe(many_sets, 7, &score);
+    assert_right(&score, TLB_LEVELS);
+    assert_right(&score, ENTRIES);
+    assert_right(&score, TLB_WAYS);
+    assert_right(&score, PENALTY);
+}
+
 static void a_tlb_may_reach_far(void **state)
 {
     (void)state;
@@ -165,6 +181,7 @@ int main(void)
         cmocka_unit_test(lines_behind_next_lines_are_told),
         cmocka_unit_test(random_replacement_does_not_change_latencies),
         cmocka_unit_test(a_large_tlb_is_exact_on_a_dirty_clock),
+        cmocka_unit_test(sets_tell_where_a_tlb_ends),
         cmocka_unit_test(a_tlb_may_reach_far),
 #endif
     };

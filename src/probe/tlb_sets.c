@@ -120,7 +120,7 @@ int tlb_by_sets(struct probing *p, const struct tlb_edge *edge,
         if (status)
             break;
         if (d.slower) { /* it was a multiple of the sets */
-            apart = (struct apart){half, 0, 0.5, d.confidence};
+            apart = (struct apart){half, 0, apart.fits, d.confidence};
             status = fit_apart(p, edge, twice / 2, twice, &apart);
             continue;
         }
