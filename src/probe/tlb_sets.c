@@ -44,7 +44,7 @@ static bool can_be_made(struct probing *p, const struct tlb_edge *edge, double n
 static int miss_apart(struct probing *p, const struct tlb_edge *edge, double n,
                       double stride, double amount, struct decision *d)
 {
-    double rows = rows_of(edge, n);
+    double rows = fmin(rows_of(edge, n), stride); /* with so many, none is apart */
     struct string row = {.build = build_rows,
                          .arena = edge->arena,
                          .a = (uint64_t)stride,
