@@ -102,7 +102,8 @@ static int holds(struct probing *p, const struct level *level, uint64_t k, size_
 }
 
 /* Whether the doubled and tripled gap hold as many, and the halved one twice as many: that
- * is so for a way size and for nothing else. */
+ * is so for a way size and for nothing else. As the gap divides a huge page, its multiples
+ * are multiples in physical memory, too, even from page to page. */
 static int multiples_agree(struct probing *p, const struct level *level, uint64_t k,
                            size_t fitting, bool *agree)
 {
@@ -114,9 +115,8 @@ static int multiples_agree(struct probing *p, const struct level *level, uint64_
             return status;
     }
     for (uint64_t m = 2; m <= 3 && *agree; m++) {
-        if ((fitting + PRESSURE * level->inner_ways + 2) * m * k > ground->bytes ||
-            ground->page % (m * k))
-            continue; /* physical addresses no longer follow */
+        if ((fitting + PRESSURE * level->inner_ways + 2) * m * k > ground->bytes)
+            continue;
         int status = holds(p, level, m * k, fitting, agree);
         if (status)
             return status;
