@@ -240,6 +240,15 @@ static size_t likely_levels(const struct half *halves)
     return best ? best : MAX_LEVELS;
 }
 
+/* What is usable of the outermost cache, as a factor to both sides, in another run: others
+ * share it where trials differ by more than levels must. They then leave more or less of it
+ * from minute to minute, which the seconds of a probe do not show: an octave at least. */
+static double allow_for_others(double factor)
+{
+    const double same = 1.25, octave = 2;
+    return factor > same ? fmax(factor, octave) : factor;
+}
+
 /* Effective capacities with their intervals: all halves that show as many levels vote. The
  * lower end is also what a program typically gets, and what was found earlier in this run;
  * another run may get as much more. */
@@ -266,6 +275,8 @@ static void set_effective(struct probing *p, const struct series *series,
         }
         *least = *least > 0 ? fmin(*least, value) : value;
         double factor = spread_factor(value, fmin(from, *least), value);
+        if (i + 2 == fit->n && isfinite(p->budget))
+            factor = allow_for_others(factor);
         p->probed->caches[i].effective =
             known(value, value / factor, fmax(to, value * factor),
                   sure * agreement(same, HALVES));
