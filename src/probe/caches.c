@@ -427,14 +427,18 @@ int probe_caches(struct probing *p)
 }
 
 /* A neighbour takes away room for a while, but adds none: what is usable is looked for
- * again at other times. The number of levels stays once other parts have built on it. */
+ * again at other times, and elsewhere. The number of levels stays once other parts have
+ * built on it. */
 int probe_caches_again(struct probing *p)
 {
     struct string string = {.build = build_cache, .arena = BASE_PAGES};
     struct series *series = dataset_find(p->probed->data, "cache");
     if (!series || !p->probed->ncaches || !time_left(p, 0))
         return 0;
+    bool left = leave_by_turns(p);
     int status = sweep_all_feet(p, &string, series);
+    if (left)
+        runner_come_back(p->runner);
     return status || p->stopped ? status : conclude(p, series);
 }
 

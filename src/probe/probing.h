@@ -34,7 +34,7 @@ struct probing {
         double height;            /* cycles that a miss costs in it */
         double seen;              /* pages that fitted */
     } tlb_sweep[STRATA_MAX_TLBS]; /* by TLB */
-    bool elsewhere;               /* where the TLBs were last looked at again */
+    bool elsewhere;               /* leave_by_turns() went there last */
     const char *what;             /* the present part */
     bool stopped;                 /* the user asked to end, or the time is over */
     const char *gave_up;          /* why the present part could not go on, or NULL */
@@ -64,6 +64,10 @@ struct string {
     uint64_t a, b;    /* further parameters */
     const void *more; /* for build() */
 };
+
+/* Every other time, goes on on another processor, whose neighbours are others: they take
+ * room away, but add none. Whether it did: then runner_come_back() is to follow. */
+bool leave_by_turns(struct probing *p);
 
 /* One undisturbed trial (or the last of several disturbed ones) of a string at x. */
 int try_string(struct probing *p, const struct string *string, double x, double *cycles);

@@ -239,6 +239,12 @@ double spread_factor(double value, double low, double high)
     return pow(fmax(high / value, value / low), M_SQRT2);
 }
 
+bool leave_by_turns(struct probing *p)
+{
+    p->elsewhere = !p->elsewhere;
+    return p->elsewhere && time_left(p, 0) && runner_leave(p->runner);
+}
+
 struct strata_value in_ns(const struct probing *p, struct strata_value cycles)
 {
     cycles.value *= p->runner->cycle_ns;

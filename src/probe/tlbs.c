@@ -584,8 +584,7 @@ static int first_levels_again(struct probing *p)
  * looked at again now and then, by turns elsewhere and here. */
 int probe_tlbs_again(struct probing *p)
 {
-    p->elsewhere = !p->elsewhere;
-    bool left = p->elsewhere && time_left(p, 0) && runner_leave(p->runner);
+    bool left = leave_by_turns(p);
     int status = first_levels_again(p);
     if (left)
         runner_come_back(p->runner);
