@@ -73,7 +73,7 @@ int runner_simulated(struct runner **runner, const struct strata_machine *machin
                      uint64_t seed, uint64_t bytes, uint64_t huge_bytes,
                      struct strata_error *error)
 {
-    static const struct runner_ops ops = {walk, now, release};
+    static const struct runner_ops ops = {.walk = walk, .clock = now, .release = release};
     struct disturbed *d = calloc(1, sizeof *d);
     (void)error;
     assert_non_null(d);

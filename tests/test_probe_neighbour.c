@@ -70,7 +70,8 @@ int runner_simulated(struct runner **runner, const struct strata_machine *machin
                      uint64_t seed, uint64_t bytes, uint64_t huge_bytes,
                      struct strata_error *error)
 {
-    static const struct runner_ops ops = {walk_one, clock_of, release_both};
+    static const struct runner_ops ops = {
+        .walk = walk_one, .clock = clock_of, .release = release_both};
     struct strata_machine rest = *machine;
     struct shared *s = calloc(1, sizeof *s);
     assert_non_null(s);
