@@ -114,10 +114,11 @@ int pin_thread(int cpu, struct affinity *before)
 
 int pin_elsewhere(int cpu, const struct affinity *before)
 {
-    const cpu_set_t *allowed = (const cpu_set_t *)(const void *)before->set;
+    cpu_set_t allowed;
+    memcpy(&allowed, before->set, sizeof allowed);
     for (int i = CPU_SETSIZE - 1, tried = 0; before->known && i >= 0 && tried < TRIED;
          i--) {
-        if (i == cpu || !CPU_ISSET(i, allowed) || !processors_alike("", cpu, i) ||
+        if (i == cpu || !CPU_ISSET(i, &allowed) || !processors_alike("", cpu, i) ||
             pin_to(i))
             continue;
         if (time_lost() < IDLE)
