@@ -23,23 +23,6 @@
 
 #define GUEST "tests/data/sysfs-guest"
 
-/* A tree in a temporary folder, which is the state of each test. */
-static int make_tree(void **state)
-{
-    char *root = strdup("/tmp/strata-facts-XXXXXX");
-    if (!root || !mkdtemp(root))
-        return -1;
-    *state = root;
-    return 0;
-}
-
-static int remove_tree(void **state)
-{
-    int status = tree_remove(*state);
-    free(*state);
-    return status;
-}
-
 static void expect(fact_finder *find, const char *root, enum fact_state state,
                    const char *found)
 {
@@ -329,7 +312,7 @@ static void test_all(void **state)
 
 int main(void)
 {
-#define IN_TREE(f) cmocka_unit_test_setup_teardown(f, make_tree, remove_tree)
+#define IN_TREE(f) cmocka_unit_test_setup_teardown(f, tree_set_up, tree_tear_down)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_captured_guest),
         IN_TREE(test_paranoid),

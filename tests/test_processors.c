@@ -17,22 +17,6 @@
 
 #define CPU "sys/devices/system/cpu/cpu"
 
-static int make_tree(void **state)
-{
-    char *root = strdup("/tmp/strata-processors-XXXXXX");
-    if (!root || !mkdtemp(root))
-        return -1;
-    *state = root;
-    return 0;
-}
-
-static int remove_tree(void **state)
-{
-    int status = tree_remove(*state);
-    free(*state);
-    return status;
-}
-
 static void kinds_differ_by_what_the_kernel_says(void **state)
 {
     const char *root = *state;
@@ -90,8 +74,8 @@ static void stays_where_it_must(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(kinds_differ_by_what_the_kernel_says, make_tree,
-                                        remove_tree),
+        cmocka_unit_test_setup_teardown(kinds_differ_by_what_the_kernel_says, tree_set_up,
+                                        tree_tear_down),
         cmocka_unit_test(goes_elsewhere_or_stays),
         cmocka_unit_test(stays_where_it_must),
     };

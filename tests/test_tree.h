@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -37,6 +38,23 @@ static inline int tree_remove_one(const char *path, const struct stat *info, int
 static inline int tree_remove(const char *root)
 {
     return nftw(root, tree_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* For a test whose state is an empty tree: before it, and after. */
+static inline int tree_set_up(void **state)
+{
+    char *root = strdup("/tmp/strata-tree-XXXXXX");
+    if (!root || !mkdtemp(root))
+        return -1;
+    *state = root;
+    return 0;
+}
+
+static inline int tree_tear_down(void **state)
+{
+    int status = tree_remove(*state);
+    free(*state);
+    return status;
 }
 
 #endif
