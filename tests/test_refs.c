@@ -472,6 +472,45 @@ static void pressure_comes_back_to_the_same_lines(void **state)
     refs_release(&refs);
 }
 
+/* First what counts, then the set, moved, then the pressure: every line of them once. */
+static void eviction_string_visits_all_lines_of_blocks(void **state)
+{
+    (void)state;
+    enum { APART = 4 * LINE, IN_BLOCK = 16, SHIFT = 2 * LINE };
+    const uint64_t timed[] = {5 * PAGE}, set[] = {PAGE, 9 * PAGE, 2 * PAGE},
+                   press[] = {0, 7 * PAGE};
+    struct eviction e = {
+        .timed = {timed, 1}, .set = {set, 3}, .press = {press, 2}, .lines = IN_BLOCK};
+    struct refs refs = {0};
+    struct rng rng = {1};
+    e.apart = APART;
+    e.shift = SHIFT;
+    assert_int_equal(refs_eviction(&refs, &roomy, &rng, &e), 0);
+    assert_int_equal(refs.timed, IN_BLOCK);
+    assert_int_equal(refs.n, 6 * IN_BLOCK);
+    assert_true(refs.brief);
+    for (size_t i = 0; i < refs.n; i++) {
+        bool moved = i >= IN_BLOCK && i < 4 * IN_BLOCK;
+        uint64_t page = refs.at[i] - refs.at[i] % PAGE;
+        assert_int_equal(refs.at[i] % APART, moved ? SHIFT : 0);
+        assert_true(i >= IN_BLOCK || page == 5 * PAGE);
+        assert_true(i < 4 * IN_BLOCK || page == 0 || page == 7 * PAGE);
+    }
+    assert_places(&refs, 6 * IN_BLOCK);
+    e.set.n = e.press.n = 0;
+    assert_int_equal(refs_eviction(&refs, &roomy, &rng, &e), 0);
+    assert_int_equal(refs.n, IN_BLOCK);
+    const uint64_t outside[] = {roomy.bytes - PAGE / 2};
+    e.set = (struct blocks){outside, 1};
+    assert_int_equal(refs_eviction(&refs, &roomy, &rng, &e), -1);
+    e.set.n = 0;
+    e.shift = APART;
+    assert_int_equal(refs_eviction(&refs, &roomy, &rng, &e), -1);
+    assert_int_equal(sparse(&refs, &roomy, &rng), 0);
+    assert_false(refs.brief);
+    refs_release(&refs);
+}
+
 static void tlb_string_has_n_lines_in_every_page(void **state)
 {
     (void)state;
@@ -723,6 +762,7 @@ int main(void)
         cmocka_unit_test(pressed_string_fills_all_sets_evenly),
         cmocka_unit_test(sparse_string_never_wants_a_neighbour),
         cmocka_unit_test(pressure_comes_back_to_the_same_lines),
+        cmocka_unit_test(eviction_string_visits_all_lines_of_blocks),
         cmocka_unit_test(tlb_string_has_n_lines_in_every_page),
         cmocka_unit_test(tlb_string_fills_sets_evenly),
         cmocka_unit_test(folded_string_visits_no_page_soon_again),

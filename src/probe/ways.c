@@ -27,6 +27,7 @@ struct level {
     size_t inner_ways;
     double miss;  /* what a miss here costs more than a hit */
     uint64_t way; /* the way size that is tried: the pressure keeps off the ring's sets */
+    size_t pressure; /* visits after each of the ring */
 };
 
 /* a: the gap. b: how far half of them are moved. x: how many. */
@@ -34,13 +35,12 @@ static int build_ring(struct probing *p, const struct string *s, double x)
 {
     const struct level *level = s->more;
     uint64_t way = s->a < level->way ? s->a : level->way;
-    size_t pressure = PRESSURE * level->inner_ways;
     int status = refs_gap_pressed(&p->refs, &p->runner->ground[s->arena], &p->rng,
-                                  (size_t)x, s->a, 0, pressure, level->inner, way);
+                                  (size_t)x, s->a, 0, level->pressure, level->inner, way);
     if (status || !s->b)
         return status;
     for (size_t i = 0; i < p->refs.n; i++)
-        p->refs.at[i] += i / (pressure + 1) % 2 ? s->b : 0;
+        p->refs.at[i] += i / (level->pressure + 1) % 2 ? s->b : 0;
     p->refs.ramp = true;
     return 0;
 }
@@ -48,7 +48,7 @@ static int build_ring(struct probing *p, const struct string *s, double x)
 /* Two misses a lap, as cycles of a visit: the least that an overflowing set can cost. */
 static double overflow(const struct level *level, size_t n)
 {
-    return 2 * level->miss / (double)(n * (PRESSURE * level->inner_ways + 1));
+    return 2 * level->miss / (double)(n * (level->pressure + 1));
 }
 
 /* Whether n locations k apart miss here, at least once in a lap. */
@@ -115,13 +115,23 @@ static int multiples_agree(struct probing *p, const struct level *level, uint64_
             return status;
     }
     for (uint64_t m = 2; m <= 3 && *agree; m++) {
-        if ((fitting + PRESSURE * level->inner_ways + 2) * m * k > ground->bytes)
+        if ((fitting + level->pressure + 2) * m * k > ground->bytes)
             continue;
         int status = holds(p, level, m * k, fitting, agree);
         if (status)
             return status;
     }
     return 0;
+}
+
+/* Whether as many fit under more pressure. If not, it is not apart from the ring, because
+ * the gap is no way size. */
+static int pressure_agrees(struct probing *p, const struct level *level, uint64_t k,
+                           size_t fitting, bool *agree)
+{
+    struct level more = *level;
+    more.pressure += more.inner_ways;
+    return holds(p, &more, k, fitting, agree);
 }
 
 static int find_gap(struct probing *p, struct level *level, uint64_t *gap, struct fit *fit)
@@ -131,14 +141,15 @@ static int find_gap(struct probing *p, struct level *level, uint64_t *gap, struc
     *gap = 0;
     for (uint64_t k = 2 * level->inner; k <= ground->page && time_left(p, 0);
          k += level->inner) {
-        if (ground->page % k ||
-            (MOST_WAYS + PRESSURE * level->inner_ways + 2) * k > ground->bytes)
+        if (ground->page % k || (MOST_WAYS + level->pressure + 2) * k > ground->bytes)
             continue;
         level->way = k;
         int status = most_fitting(p, level, k, fit);
         bool conflict = fit->n <= MOST_WAYS && fit->clear;
         if (!status && conflict)
             status = multiples_agree(p, level, k, fit->n, &agree);
+        if (!status && conflict && agree)
+            status = pressure_agrees(p, level, k, fit->n, &agree);
         if (status)
             return status;
         if (conflict && agree) {
@@ -208,28 +219,35 @@ static int find_ways(struct probing *p, struct level *level)
     return status;
 }
 
+/* The ways of cache i by gaps. */
+static int ways_by_gaps(struct probing *p, int i)
+{
+    struct strata_probed_cache *cache = &p->probed->caches[i], *inner = cache - 1;
+    const struct strata_value *next = latency_behind(p, i);
+    bool huge = p->runner->ground[HUGE_PAGES].bytes > 0;
+    cache->ways = cache->size = unknown(huge ? "the ways of the level before are not known"
+                                             : "huge pages would tell, but there are none "
+                                               "here");
+    if (!huge || !inner->ways.known || !inner->size.known)
+        return 0;
+    cache->ways = cache->size = no_time();
+    if (!next->known || !cache->latency_cycles.known || !time_left(p, 0))
+        return 0;
+    struct level level = {.cache = cache,
+                          .inner = (uint64_t)(inner->size.value / inner->ways.value),
+                          .inner_ways = (size_t)inner->ways.value,
+                          .pressure = PRESSURE * (size_t)inner->ways.value,
+                          .miss = next->value - cache->latency_cycles.value};
+    return find_ways(p, &level);
+}
+
 int probe_ways(struct probing *p)
 {
-    struct strata_probed *probed = p->probed;
-    bool huge = p->runner->ground[HUGE_PAGES].bytes > 0;
-    for (int i = 1; i < probed->ncaches; i++) {
-        struct strata_probed_cache *cache = &probed->caches[i], *inner = cache - 1;
-        const struct strata_value *next = latency_behind(p, i);
-        cache->ways = cache->size =
-            unknown(huge ? "the ways of the level before are not known"
-                         : "huge pages would tell, but there are none here");
-        if (!huge || !inner->ways.known || !inner->size.known)
-            continue;
-        cache->ways = cache->size = no_time();
-        if (!next->known || !cache->latency_cycles.known || !time_left(p, 0))
-            continue;
-        struct level level = {.cache = cache,
-                              .inner = (uint64_t)(inner->size.value / inner->ways.value),
-                              .inner_ways = (size_t)inner->ways.value,
-                              .miss = next->value - cache->latency_cycles.value};
-        int status = find_ways(p, &level);
-        if (status)
-            return status;
+    int status = 0;
+    for (int i = 1; i < p->probed->ncaches && !status; i++) {
+        status = ways_by_gaps(p, i);
+        if (!status && i == 1 && !p->probed->caches[i].ways.known)
+            status = ways_by_evictions(p);
     }
-    return 0;
+    return status;
 }

@@ -15,7 +15,7 @@ void refs_release(struct refs *refs)
 static int refs_reserve(struct refs *refs, size_t n)
 {
     refs->n = 0;
-    refs->ramp = false;
+    refs->ramp = refs->brief = false;
     refs->timed = refs->again = 0;
     if (n <= refs->capacity)
         return 0;
@@ -302,5 +302,36 @@ int refs_pair(struct refs *refs, const struct ground *ground, struct rng *rng,
         refs->at[2 * i + 1] = first + d;
     }
     refs->n = visits * chunks;
+    return 0;
+}
+
+/* Adds lines of blocks, in random order. */
+static void add_blocks(struct refs *refs, struct rng *rng, const struct eviction *e,
+                       const struct blocks *blocks, uint64_t shift)
+{
+    size_t first = refs->n;
+    for (size_t i = 0; i < blocks->n; i++)
+        for (size_t j = 0; j < e->lines; j++)
+            refs->at[refs->n++] = blocks->at[i] + j * e->apart + shift;
+    refs_shuffle(refs->at + first, refs->n - first, rng);
+}
+
+int refs_eviction(struct refs *refs, const struct ground *ground, struct rng *rng,
+                  const struct eviction *e)
+{
+    const struct blocks *const all[] = {&e->timed, &e->set, &e->press};
+    uint64_t size = e->lines * e->apart;
+    if (!e->timed.n || !e->lines || e->shift >= e->apart ||
+        refs_reserve(refs, (e->timed.n + e->set.n + e->press.n) * e->lines))
+        return -1;
+    for (int i = 0; i < 3; i++)
+        for (size_t j = 0; j < all[i]->n; j++)
+            if (all[i]->at[j] > ground->bytes || ground->bytes - all[i]->at[j] < size)
+                return -1;
+    add_blocks(refs, rng, e, &e->timed, 0);
+    refs->timed = refs->n;
+    add_blocks(refs, rng, e, &e->set, e->shift);
+    add_blocks(refs, rng, e, &e->press, 0);
+    refs->brief = true;
     return 0;
 }

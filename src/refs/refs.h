@@ -25,6 +25,7 @@ struct refs {
     bool ramp;      /* to be warmed up by walks of growing length, each from the start */
     size_t timed;   /* visits at the start of each lap that count; 0: all do */
     size_t again;   /* visits at the end of a lap to lines that were visited before in it */
+    bool brief;     /* of those that are timed, few are enough: much is to be told apart */
     bool no_memory; /* why it could not be built: else there is no room or no such string */
 };
 
@@ -115,6 +116,22 @@ int refs_line(struct refs *refs, const struct ground *ground, struct rng *rng, u
  * within what the first one brought in. */
 int refs_pair(struct refs *refs, const struct ground *ground, struct rng *rng,
               size_t chunks, uint64_t d, bool both);
+
+/* Eviction string: lines of blocks of memory, in each the same ones, `lines` of them and
+ * `apart` bytes from each other. First those of the blocks `timed`, which count; then those
+ * of `set`, moved by `shift` bytes; then those of `press`. No block may be in two of them,
+ * or twice in one. */
+struct blocks {
+    const uint64_t *at;
+    size_t n;
+};
+struct eviction {
+    struct blocks timed, set, press;
+    size_t lines;
+    uint64_t apart, shift;
+};
+int refs_eviction(struct refs *refs, const struct ground *ground, struct rng *rng,
+                  const struct eviction *eviction);
 
 /* Shuffles p[0..n). */
 void refs_shuffle(uint64_t *p, size_t n, struct rng *rng);

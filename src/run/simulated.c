@@ -75,6 +75,7 @@ static double clocked_walk(struct simulated *s, double cycles, size_t visits)
 
 enum {
     FEW_VISITS = 1 << 11,  /* of short rings, several laps are measured */
+    BRIEF_VISITS = 1 << 5, /* where a brief look will do */
     MANY_VISITS = 1 << 15, /* of long rings, a part */
 };
 
@@ -173,7 +174,8 @@ static uint64_t walk_timed(struct simulated *s, uint64_t base, const struct refs
         sim_chase(s->sim, base, refs->at + timed, rest);
         cycles = sim_chase(s->sim, base, refs->at, timed);
     }
-    for (*visits = timed; *visits < FEW_VISITS; *visits += timed) {
+    size_t enough = refs->brief ? BRIEF_VISITS : FEW_VISITS;
+    for (*visits = timed; *visits < enough; *visits += timed) {
         sim_chase(s->sim, base, refs->at + timed, rest);
         cycles += sim_chase(s->sim, base, refs->at, timed);
     }

@@ -79,6 +79,7 @@ enum {
     FIRST_VISITS = 1 << 9, /* then doubled until the clock is good enough */
     LONG_VISITS = 1 << 13, /* of a long ring: short stretches of it differ too much */
     LARGEST = 1 << 18,     /* ring that what ran meanwhile can have driven out of a cache */
+    BRIEF = 64,            /* such a part of the usual time is enough for a brief look */
     TRIES = 8,             /* before a disturbed trial is taken for want of a better one */
 };
 
@@ -216,7 +217,8 @@ static void walk_timed(struct timing *timing, void *first, const struct refs *re
     trial->disturbed = !settled_lap(runner, &first, refs, &ns);
     if (trial->disturbed)
         ns = timed_visits(runner, &first, refs, refs->timed);
-    size_t laps = ns < timing->shortest_ns / 2 ? (size_t)(timing->shortest_ns / ns) : 1;
+    double enough = timing->shortest_ns / (refs->brief ? BRIEF : 1);
+    size_t laps = ns < enough / 2 ? (size_t)(enough / ns) : 1;
     size_t visits = refs->timed * laps;
     if (laps > 1)
         trial->disturbed = !undisturbed_runs(runner, &first, refs, visits, &ns);
