@@ -242,17 +242,34 @@ static int cleanse(struct probing *p, struct hunt *hunt)
     return 0;
 }
 
+/* Whether the pressure drives the target out of the first cache even without the others: it
+ * does not where all blocks that would are among them. */
+static int is_pressed(struct probing *p, const struct hunt *hunt, bool *yes)
+{
+    const struct strata_probed_cache *cache = hunt->cache;
+    struct eviction e = against(hunt, hunt->found);
+    struct string aside = string_of(&e, true);
+    double cycles;
+    int status = try_best(p, &aside, 0, LOOKS, &cycles);
+    *yes = !status &&
+           2 * cycles > cache[-1].latency_cycles.value + cache->latency_cycles.value;
+    return status;
+}
+
 /* Whether just the found ones evict the target, and one less does nothing to it. */
 static int confirm(struct probing *p, struct hunt *hunt, double *confidence)
 {
     struct eviction e = against(hunt, hunt->found);
     struct decision all, less = {.slower = true};
+    bool pressed = false;
     int status = evicts(p, hunt, &e, EVICTED, &all);
     swap(&hunt->pool[rng_below(&p->rng, hunt->found)], &hunt->pool[hunt->found - 1]);
     e.set.n--;
     if (!status && all.slower)
         status = evicts(p, hunt, &e, EVICTED / 2, &less);
-    *confidence = all.slower && !less.slower ? all.confidence * less.confidence : 0;
+    if (!status && !less.slower)
+        status = is_pressed(p, hunt, &pressed);
+    *confidence = pressed ? all.confidence * less.confidence : 0;
     return status;
 }
 
@@ -446,8 +463,9 @@ int ways_by_evictions(struct probing *p)
 {
     struct strata_probed_cache *cache = &p->probed->caches[1], *inner = cache - 1;
     const struct strata_value *next = latency_behind(p, 1);
-    if (!inner->ways.known || !inner->size.known || !next->known ||
-        !cache->latency_cycles.known || !cache->effective.known || !time_left(p, 0))
+    if (!inner->ways.known || !inner->size.known || !inner->latency_cycles.known ||
+        !next->known || !cache->latency_cycles.known || !cache->effective.known ||
+        !time_left(p, 0))
         return 0;
     uint64_t way = (uint64_t)(inner->size.value / inner->ways.value);
     uint64_t page = p->runner->ground[BASE_PAGES].page;

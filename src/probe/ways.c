@@ -45,6 +45,18 @@ static int build_ring(struct probing *p, const struct string *s, double x)
     return 0;
 }
 
+/* The same visits, but to other sets, each place and its pressure to its own: what the ring
+ * costs more is due to its sets, not to a TLB. */
+static int build_apart(struct probing *p, const struct string *s, double x)
+{
+    const struct level *level = s->more;
+    uint64_t step = 2 * p->runner->ground[s->arena].line;
+    int status = build_ring(p, s, x);
+    for (size_t i = 0; i < p->refs.n && !status; i++)
+        p->refs.at[i] += i / (level->pressure + 1) * step % level->inner;
+    return status;
+}
+
 /* Two misses a lap, as cycles of a visit: the least that an overflowing set can cost. */
 static double overflow(const struct level *level, size_t n)
 {
@@ -56,7 +68,9 @@ static int misses(struct probing *p, const struct level *level, size_t n, uint64
                   struct decision *decision)
 {
     struct string ring = {.build = build_ring, .arena = HUGE_PAGES, .a = k, .more = level};
-    return decide_within(p, &ring, (double)n, &ring, 2, overflow(level, n), PAIRS,
+    struct string apart = {
+        .build = build_apart, .arena = HUGE_PAGES, .a = k, .more = level};
+    return decide_within(p, &ring, (double)n, &apart, (double)n, overflow(level, n), PAIRS,
                          decision);
 }
 
@@ -124,14 +138,17 @@ static int multiples_agree(struct probing *p, const struct level *level, uint64_
     return 0;
 }
 
-/* Whether as many fit under more pressure. If not, it is not apart from the ring, because
- * the gap is no way size. */
+/* Whether as many fit under another pressure: more of it, and apart from the half of the
+ * gap, too. If not, the pressure was not apart from the ring, because the gap is no way
+ * size. */
 static int pressure_agrees(struct probing *p, const struct level *level, uint64_t k,
                            size_t fitting, bool *agree)
 {
-    struct level more = *level;
-    more.pressure += more.inner_ways;
-    return holds(p, &more, k, fitting, agree);
+    struct level other = *level;
+    other.pressure += other.inner_ways;
+    if (k / 2 > level->inner && k / 2 % level->inner == 0)
+        other.way = k / 2;
+    return holds(p, &other, k, fitting, agree);
 }
 
 static int find_gap(struct probing *p, struct level *level, uint64_t *gap, struct fit *fit)

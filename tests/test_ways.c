@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Ways and size of the second cache by evictions, on machines without huge pages: what the
- * other parts would have found is given. */
+ * Ways and size of caches behind the first: by gaps on huge pages, and by evictions without
+ * these. What the other parts would have found is given. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { K = 1024, ARENA = 256 << 20 };
+enum { K = 1024, ARENA = 256 << 20, HUGE_ARENA = 512 << 20 };
 
 static struct strata_machine machine(uint64_t page, uint64_t l1, uint32_t l1_ways,
                                      uint64_t l2, uint32_t l2_ways, uint32_t policy)
@@ -57,6 +57,24 @@ static struct strata_machine machine(uint64_t page, uint64_t l1, uint32_t l1_way
     return m;
 }
 
+static void add_third(struct strata_machine *m, uint64_t size, uint32_t ways,
+                      uint32_t policy)
+{
+    struct strata_cache *third = &m->caches[m->ncaches++];
+    *third = m->caches[1];
+    memcpy(third->name, "L3", 3);
+    third->level = 3;
+    third->size = size;
+    third->ways = ways;
+    third->latency = 35;
+    third->policy = policy;
+    m->memory_latency = 150;
+    m->huge = 2 << 20;
+    m->tlbs[m->ntlbs] = m->tlbs[0];
+    m->tlbs[m->ntlbs].entries = m->tlbs[m->ntlbs].ways = 16;
+    m->tlbs[m->ntlbs++].page = m->huge;
+}
+
 static void give(struct strata_probed_cache *cache, const struct strata_cache *truth)
 {
     double size = (double)truth->size;
@@ -70,11 +88,11 @@ static void give(struct strata_probed_cache *cache, const struct strata_cache *t
     cache->ways = known(truth->ways, truth->ways, truth->ways, 1);
 }
 
-/* The second cache, as evictions tell it. */
-static struct strata_probed_cache probe(const struct strata_machine *m, uint64_t bytes,
-                                        uint64_t seed)
+static struct strata_probed probed;
+
+/* Asks for the ways of all caches behind the first. */
+static void ask(const struct strata_machine *m, uint64_t bytes, uint64_t seed)
 {
-    static struct strata_probed probed;
     struct strata_probe_options options = {.machine = m};
     struct strata_error error;
     struct probing p = {.options = &options,
@@ -84,15 +102,22 @@ static struct strata_probed_cache probe(const struct strata_machine *m, uint64_t
                         .deadline = INFINITY,
                         .rng = {seed}};
     memset(&probed, 0, sizeof probed);
-    assert_int_equal(runner_simulated(&p.runner, m, seed, bytes, 0, &error), 0);
-    probed.ncaches = 2;
-    give(&probed.caches[0], &m->caches[0]);
-    give(&probed.caches[1], &m->caches[1]);
+    assert_int_equal(
+        runner_simulated(&p.runner, m, seed, bytes, m->huge ? HUGE_ARENA : 0, &error), 0);
+    probed.ncaches = (int)m->ncaches;
+    for (int i = 0; i < probed.ncaches; i++)
+        give(&probed.caches[i], &m->caches[i]);
     probed.memory_cycles =
         known(m->memory_latency, m->memory_latency, m->memory_latency, 1);
-    assert_int_equal(ways_by_evictions(&p), 0);
+    assert_int_equal(probe_ways(&p), 0);
     runner_release(p.runner);
     refs_release(&p.refs);
+}
+
+static struct strata_probed_cache probe(const struct strata_machine *m, uint64_t bytes,
+                                        uint64_t seed)
+{
+    ask(m, bytes, seed);
     return probed.caches[1];
 }
 
@@ -160,6 +185,19 @@ static void a_dirty_clock_will_do(void **state)
     assert_found(&m);
 }
 
+/* All blocks that share a set of the first cache share one of the second: there is nothing
+ * left to drive them out of the first alone, and its ways must not pass for the second's.
+ */
+static void ways_of_the_first_do_not_pass_for_those_of_the_second(void **state)
+{
+    (void)state;
+    struct strata_machine m = machine(4 * K, 64 * K, 2, 512 * K, 16, STRATA_LRU);
+    m.mapping = STRATA_MAP_COLOURED;
+    m.memory_latency = 36;
+    struct strata_probed_cache cache = probe(&m, ARENA, 1);
+    assert_false(cache.ways.known || cache.size.known);
+}
+
 /* There is no edge where chance decides. */
 static void random_replacement_is_null(void **state)
 {
@@ -185,6 +223,27 @@ static void little_memory_is_null(void **state)
     assert_true(*cache.size.why);
 }
 
+/* Gaps that divide a huge page tell, but not where no way does: then the pressure does not
+ * keep off the sets of the ring, and must not be taken for a part of it. */
+static void gaps_tell_ways_that_divide_a_huge_page(void **state)
+{
+    (void)state;
+    struct strata_machine m = machine(64 * K, 36 * K, 9, 1536 * K, 12, STRATA_LRU);
+    add_third(&m, 16384 * K, 16, STRATA_LRU);
+    ask(&m, ARENA, 1);
+    assert_int_equal(probed.caches[1].ways.value, 12);
+    assert_int_equal(probed.caches[1].size.value, 1536 * K);
+    assert_int_equal(probed.caches[2].ways.value, 16);
+    assert_int_equal(probed.caches[2].size.value, 16384 * K);
+    m.ncaches = 2;
+    m.ntlbs = 1;
+    add_third(&m, 30720 * K, 20, STRATA_FIFO);
+    ask(&m, ARENA, 1);
+    assert_int_equal(probed.caches[1].ways.value, 12);
+    assert_false(probed.caches[2].ways.known || probed.caches[2].size.known);
+    assert_true(*probed.caches[2].ways.why);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,8 +251,10 @@ int main(void)
         cmocka_unit_test(blocks_need_not_be_pages),
         cmocka_unit_test(an_exclusive_cache_is_not_taken_for_two),
         cmocka_unit_test(a_dirty_clock_will_do),
+        cmocka_unit_test(ways_of_the_first_do_not_pass_for_those_of_the_second),
         cmocka_unit_test(random_replacement_is_null),
         cmocka_unit_test(little_memory_is_null),
+        cmocka_unit_test(gaps_tell_ways_that_divide_a_huge_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
