@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Ways and size of caches behind the first: by gaps on huge pages, and by evictions without
- * these. What the other parts would have found is given. */
+ * Ways and sizes: the first cache's once more, those behind it by gaps on huge pages, and
+ * by evictions without these. What the other parts would have found is given. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,8 +90,9 @@ static void give(struct strata_probed_cache *cache, const struct strata_cache *t
 
 static struct strata_probed probed;
 
-/* Asks for the ways of all caches behind the first. */
-static void ask(const struct strata_machine *m, uint64_t bytes, uint64_t seed)
+/* Runs a part of a probe, once the others are done. */
+static void run(int (*part)(struct probing *), const struct strata_machine *m,
+                uint64_t bytes, uint64_t seed)
 {
     struct strata_probe_options options = {.machine = m};
     struct strata_error error;
@@ -101,17 +102,23 @@ static void ask(const struct strata_machine *m, uint64_t bytes, uint64_t seed)
                         .budget = INFINITY,
                         .deadline = INFINITY,
                         .rng = {seed}};
-    memset(&probed, 0, sizeof probed);
     assert_int_equal(
         runner_simulated(&p.runner, m, seed, bytes, m->huge ? HUGE_ARENA : 0, &error), 0);
+    assert_int_equal(part(&p), 0);
+    runner_release(p.runner);
+    refs_release(&p.refs);
+}
+
+/* Asks for the ways of all caches behind the first. */
+static void ask(const struct strata_machine *m, uint64_t bytes, uint64_t seed)
+{
+    memset(&probed, 0, sizeof probed);
     probed.ncaches = (int)m->ncaches;
     for (int i = 0; i < probed.ncaches; i++)
         give(&probed.caches[i], &m->caches[i]);
     probed.memory_cycles =
         known(m->memory_latency, m->memory_latency, m->memory_latency, 1);
-    assert_int_equal(probe_ways(&p), 0);
-    runner_release(p.runner);
-    refs_release(&p.refs);
+    run(probe_ways, m, bytes, seed);
 }
 
 static struct strata_probed_cache probe(const struct strata_machine *m, uint64_t bytes,
@@ -244,6 +251,26 @@ static void gaps_tell_ways_that_divide_a_huge_page(void **state)
     assert_true(*probed.caches[2].ways.why);
 }
 
+/* The first search found a multiple of the gap, because a neighbour hid the smaller ones.
+ */
+static void a_gap_that_is_too_large_is_divided(void **state)
+{
+    (void)state;
+    static const double times[] = {2, 3, 6, 1};
+    struct strata_machine m = machine(4 * K, 32 * K, 8, 256 * K, 8, STRATA_LRU);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        struct strata_probed_cache *l1 = &probed.caches[0];
+        memset(&probed, 0, sizeof probed);
+        probed.ncaches = 1;
+        give(l1, &m.caches[0]);
+        l1->effective = known(32 * K, 16 * K, 128 * K, 1); /* it is noisy */
+        l1->size.value = l1->size.low = l1->size.high = times[i] * 32 * K;
+        run(probe_gap_again, &m, ARENA, 1);
+        assert_int_equal(l1->size.value, 32 * K);
+        assert_int_equal(l1->ways.value, 8);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +282,7 @@ int main(void)
         cmocka_unit_test(random_replacement_is_null),
         cmocka_unit_test(little_memory_is_null),
         cmocka_unit_test(gaps_tell_ways_that_divide_a_huge_page),
+        cmocka_unit_test(a_gap_that_is_too_large_is_divided),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

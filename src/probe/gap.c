@@ -219,24 +219,38 @@ static bool plausible_size(const struct strata_probed_cache *l1)
            l1->size.value <= 1.25 * l1->effective.high;
 }
 
-/* A neighbour may have hidden the smallest gap from the search, which then found twice
- * that: so where less could be used than was found, the halved gap is tried once more. That
- * of the way size spreads the locations over two sets, and they fit. */
-static int halve_gap(struct probing *p, struct strata_probed_cache *l1)
+/* Whether just n locations k apart conflict, and one less do not. */
+static int is_edge(struct probing *p, size_t n, uint64_t k, bool *yes)
 {
-    size_t n = (size_t)l1->ways.value + 1;
-    double k = l1->size.value / l1->ways.value / 2;
-    bool above = true, below = false;
-    int status = 0;
-    for (; !status && k >= SMALLEST; k /= 2) {
-        status = conflict(p, n, (uint64_t)k, 0, &above);
-        if (!status)
-            status = conflict(p, n - 1, (uint64_t)k, 0, &below);
-        if (!above || below)
-            break;
-        l1->size.value = l1->size.low = l1->size.high = k * l1->ways.value;
-    }
+    bool below = true;
+    int status = conflict(p, n, k, 0, yes);
+    if (!status && *yes)
+        status = conflict(p, n - 1, k, 0, &below);
+    *yes = *yes && !below;
     return status;
+}
+
+/* A neighbour may have hidden the smallest gap from the search, which then found a multiple
+ * of it: so where less could be used than was found, parts of the gap are tried once more.
+ * Those of the way size spread the locations over several sets, and they fit. */
+static int divide_gap(struct probing *p, struct strata_probed_cache *l1)
+{
+    static const uint64_t divisors[] = {2, 3, 5, 7};
+    size_t n = (size_t)l1->ways.value + 1, i = 0;
+    uint64_t k = (uint64_t)(l1->size.value / l1->ways.value);
+    while (i < sizeof divisors / sizeof *divisors) {
+        uint64_t part = k / divisors[i];
+        bool edge = false;
+        if (k % divisors[i] == 0 && part >= SMALLEST) {
+            int status = is_edge(p, n, part, &edge);
+            if (status)
+                return status;
+        }
+        k = edge ? part : k;
+        i += !edge;
+    }
+    l1->size.value = l1->size.low = l1->size.high = (double)k * l1->ways.value;
+    return 0;
 }
 
 /* A neighbour that shares the cache takes ways away while it runs, but adds none: whether
@@ -265,7 +279,7 @@ int probe_gap_again(struct probing *p)
     int status = 0;
     if (l1->size.known && l1->effective.known &&
         l1->size.value > 1.25 * l1->effective.value)
-        status = halve_gap(p, l1);
+        status = divide_gap(p, l1);
     before = *l1;
     if (status)
         return status;
