@@ -497,6 +497,29 @@ static void times_this_machine(void **state)
     runner_release(runner);
 }
 
+/* Once the time is over, not even a lap of a long ring is walked to its end. */
+static void a_walk_is_cut_short_when_the_time_is_over(void **state)
+{
+    (void)state;
+    int cpu = -1;
+    struct runner *runner = start_timing(&cpu, 16 << 20, 0);
+    const struct ground *ground = &runner->ground[BASE_PAGES];
+    struct refs refs = {0};
+    struct rng rng = {1};
+    struct trial trial;
+    assert_int_equal(refs_sparse_pressed(&refs, ground, &rng, ground->bytes / 2, 1, 8, 4),
+                     0);
+    runner->until = runner_clock(runner);
+    assert_int_equal(runner_walk(runner, BASE_PAGES, &refs, &trial), 0);
+    assert_true(runner->visits < refs.n);
+    assert_int_equal(refs_cache(&refs, ground, &rng, ground->bytes / 2, 8), 0);
+    runner->visits = 0;
+    assert_int_equal(runner_walk(runner, BASE_PAGES, &refs, &trial), 0);
+    assert_true(runner->visits < refs.n);
+    refs_release(&refs);
+    runner_release(runner);
+}
+
 /* There may be none; but if there are, they are whole ones. */
 static void huge_pages_of_this_machine(void **state)
 {
@@ -596,6 +619,7 @@ int main(void)
         cmocka_unit_test(a_coarse_clock_is_good_enough),
         cmocka_unit_test(a_seed_names_a_run),
         cmocka_unit_test(times_this_machine),
+        cmocka_unit_test(a_walk_is_cut_short_when_the_time_is_over),
         cmocka_unit_test(huge_pages_of_this_machine),
         cmocka_unit_test(no_arena_no_runner),
         cmocka_unit_test(a_processor_that_is_not_there_is_refused),

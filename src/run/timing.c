@@ -80,6 +80,7 @@ enum {
     LONG_VISITS = 1 << 13, /* of a long ring: short stretches of it differ too much */
     LARGEST = 1 << 18,     /* ring that what ran meanwhile can have driven out of a cache */
     BRIEF = 64,            /* such a part of the usual time is enough for a brief look */
+    AT_ONCE = 1 << 15,     /* visits, before the clock is looked at */
     TRIES = 8,             /* before a disturbed trial is taken for want of a better one */
 };
 
@@ -100,10 +101,22 @@ static double timed_start(struct runner *runner, void **p, const struct refs *re
     return fmax(1, timed_chase(p, refs->timed) - ((struct timing *)runner)->reading_ns);
 }
 
+/* Follows n links that are not timed, or fewer if the time is over: of a ring that is
+ * larger than the caches, a lap may take a second on a busy machine. */
+static void *pass(struct runner *runner, void *p, size_t n)
+{
+    while (n > 0 && !is_over(runner)) {
+        size_t part = n < AT_ONCE ? n : AT_ONCE;
+        p = chase(p, part);
+        runner->visits += part;
+        n -= part;
+    }
+    return p;
+}
+
 static void untimed_rest(struct runner *runner, void **p, const struct refs *refs)
 {
-    *p = chase(*p, refs->n - refs->timed);
-    runner->visits += refs->n - refs->timed;
+    *p = pass(runner, *p, refs->n - refs->timed);
 }
 
 /* Time for so many visits from *p on; where only the start of a lap counts, for as many of
@@ -126,23 +139,19 @@ static double timed_visits(struct runner *runner, void **p, const struct refs *r
 /* Walks in laps until they no longer get faster (runner.h). Returns where it stands. */
 static void *warm_up(struct runner *runner, void *first, const struct refs *refs)
 {
-    uint64_t *visits = &runner->visits;
     size_t part = runner_part(refs->n), compared = refs->ramp ? refs->n : part;
     void *p = first;
     double before = INFINITY;
-    for (size_t i = 1; refs->ramp && i < RAMP; i++) {
-        chase(first, refs->n * i / RAMP);
-        *visits += refs->n * i / RAMP;
-    }
+    for (size_t i = 1; refs->ramp && i < RAMP; i++)
+        pass(runner, first, refs->n * i / RAMP);
     for (int lap = 0; lap < runner_laps(refs->n) && !is_over(runner); lap++) {
         double now = timed_chase(&p, compared);
-        *visits += compared;
+        runner->visits += compared;
         if (now > SAME * before)
             break;
         before = now;
         /* a ramp has favoured the beginning: whole laps are compared */
-        p = chase(p, refs->n - compared);
-        *visits += refs->n - compared;
+        p = pass(runner, p, refs->n - compared);
     }
     return p;
 }
