@@ -40,6 +40,7 @@ enum {
 #define MEMORY 6    /* times what the last level holds, or… */
 #define ROUGH  2    /* …so many as long as it is not known how far apart is enough */
 #define LONGER 4    /* times as long, if that was not enough */
+#define SHARED 1.25 /* factor to both sides that memory may be off from run to run */
 
 /* a: bytes that a visit takes up: visits begin at multiples of that, because that is how
  * pairs were looked at. What a visit brings in reaches further where it begins elsewhere.
@@ -338,10 +339,18 @@ static struct strata_value conclude(const struct view *view, size_t at)
     return value;
 }
 
+/* Whether others share the outermost cache, by the octave that its interval then has. */
+static bool is_shared(const struct probing *p)
+{
+    const struct strata_value *last = &p->probed->caches[p->probed->ncaches - 1].effective;
+    return isfinite(p->budget) && last->known && last->high >= 2 * last->value;
+}
+
 /* Neighbours use the same memory, now more, now less, and the trials of a latency are made
  * in a short time. But the largest footprints of the cache-only string, far beyond the last
  * level, were visited now and then in the whole course of the probe: as much as those of
- * the last octave differ, so may this. */
+ * the last octave differ, so may this. Where others share the last cache as well, what they
+ * do changes from minute to minute: a quarter at least. */
 static void allow_for_drift(const struct probing *p, struct strata_value *memory)
 {
     const struct series *series = dataset_find(p->probed->data, "cache");
@@ -355,10 +364,10 @@ static void allow_for_drift(const struct probing *p, struct strata_value *memory
         for (size_t j = 0; j < series->points[i].n && n < MOST_TRIALS; j++)
             if (series->points[i].x > from)
                 seen[n++] = series->points[i].y[j];
-    if (!n)
-        return;
+    double factor = is_shared(p) ? SHARED : 1;
     sort_ascending(seen, n);
-    double factor = spread_factor(seen[n / 2], seen[0], seen[n - 1]);
+    if (n)
+        factor = fmax(factor, spread_factor(seen[n / 2], seen[0], seen[n - 1]));
     memory->low = fmin(memory->low, memory->value / factor);
     memory->high = fmax(memory->high, memory->value * factor);
 }
