@@ -259,6 +259,38 @@ static void assert_agree(const struct strata_probed *a, const struct strata_prob
     }
 }
 
+/* There is one page walk in a machine: where huge pages are walked for in less, or base
+ * pages are, a TLB that holds them all has that latency. */
+static void a_saved_machine_has_a_walk_for_each_page_size(void **state)
+{
+    (void)state;
+    struct strata_probed probed = results[0].probed;
+    struct strata_machine saved;
+    struct strata_error error;
+    const struct strata_value entries = {.known = true, .value = 64},
+                              shorter = {.known = true, .value = 30},
+                              longer = {.known = true, .value = 50};
+    probed.huge = 2 << 20;
+    probed.ntlbs = 2;
+    for (int base = 0; base < 2; base++) {
+        for (int i = 0; i < 2; i++)
+            probed.tlbs[i] =
+                (struct strata_probed_tlb){.level = 1,
+                                           .page = i ? probed.huge : probed.page,
+                                           .entries = entries,
+                                           .ways = entries,
+                                           .penalty_cycles = i == base ? longer : shorter};
+        assert_int_equal(strata_probed_machine(&probed, &saved, &error), 0);
+        assert_int_equal(saved.walk_latency, 50);
+        assert_int_equal(saved.ntlbs, 3);
+        const struct strata_tlb *walk = &saved.tlbs[base ? 1 : 2];
+        assert_int_equal(walk->level, 2);
+        assert_int_equal(walk->page, base ? probed.page : probed.huge);
+        assert_int_equal(walk->latency, 30);
+        assert_true(walk->entries > 16384);
+    }
+}
+
 static void a_saved_machine_probes_alike(void **state)
 {
     (void)state;
@@ -392,6 +424,7 @@ int main(void)
         cmocka_unit_test(confidence_means_something),
         cmocka_unit_test(answers_have_intervals_or_reasons),
         cmocka_unit_test(answers_have_provenance),
+        cmocka_unit_test(a_saved_machine_has_a_walk_for_each_page_size),
         cmocka_unit_test(a_saved_machine_probes_alike),
         cmocka_unit_test(a_probe_can_be_stopped),
         cmocka_unit_test(a_budget_is_heeded),

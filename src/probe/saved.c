@@ -70,21 +70,49 @@ static void save_tlb(const struct strata_probed_tlb *found,
     tlb->page = found->page;
 }
 
+/* Whether a TLB is the last one of its page size. */
+static bool is_last(const struct strata_probed *probed, int i)
+{
+    return i + 1 == probed->ntlbs || probed->tlbs[i + 1].page != probed->tlbs[i].page;
+}
+
+/* A machine has one page walk, the longest that was found. Where pages of another size are
+ * walked for in less, a TLB that holds all of them stands for that. */
+static void save_short_walk(const struct strata_tlb *last, uint32_t walk,
+                            struct strata_machine *machine)
+{
+    enum { ALL = 1 << 16, WAYS = 8 };
+    if (walk >= machine->walk_latency || machine->ntlbs == STRATA_MAX_TLBS)
+        return;
+    struct strata_tlb *tlb = &machine->tlbs[machine->ntlbs++];
+    *tlb = *last;
+    tlb->level++;
+    tlb->entries = ALL;
+    tlb->ways = WAYS;
+    tlb->latency = walk;
+    snprintf(tlb->name, sizeof tlb->name, "walk-%uK",
+             (unsigned)(tlb->page >> 10) % 10000000);
+}
+
 static void save_tlbs(const struct strata_probed *probed, struct strata_machine *machine)
 {
-    double walk = 0;
-    for (int i = 0; i < probed->ntlbs; i++) {
+    double longest = 1;
+    for (int i = 0; i < probed->ntlbs; i++)
+        if (is_last(probed, i))
+            longest = fmax(longest, value_or(&probed->tlbs[i].penalty_cycles, 1));
+    machine->walk_latency = whole(longest);
+    for (int i = 0; i < probed->ntlbs && machine->ntlbs < STRATA_MAX_TLBS; i++) {
         const struct strata_probed_tlb *found = &probed->tlbs[i];
         const struct strata_probed_tlb *inner = found->level > 1 ? found - 1 : NULL;
-        save_tlb(found, inner, &machine->tlbs[machine->ntlbs++]);
-        if (found->page == probed->page)
-            walk = value_or(&found->penalty_cycles, walk);
+        struct strata_tlb *tlb = &machine->tlbs[machine->ntlbs++];
+        save_tlb(found, inner, tlb);
+        /* A hit must cost less than a walk. */
+        if (tlb->latency > machine->walk_latency)
+            tlb->latency = machine->walk_latency;
+        if (is_last(probed, i) && found->penalty_cycles.known)
+            save_short_walk(tlb, whole(fmax(tlb->latency, found->penalty_cycles.value)),
+                            machine);
     }
-    machine->walk_latency = whole(fmax(1, walk));
-    /* The last level's own cost is that of a hit in it, which must be below a walk's. */
-    for (uint32_t i = 0; i < machine->ntlbs; i++)
-        if (machine->tlbs[i].latency > machine->walk_latency)
-            machine->tlbs[i].latency = machine->walk_latency;
 }
 
 int strata_probed_machine(const struct strata_probed *probed,
