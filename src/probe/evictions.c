@@ -378,28 +378,29 @@ static int add_blocks(struct probing *p, struct hunt *hunt, struct count *count)
     return status;
 }
 
-/* The likeliest number of blocks in a way, of those that a cache may have: a few leading
- * bits, then zeros. Returns 0 if none is likely, or if another one is, too. (Ratios of
- * likelihoods may be looked at as often as one likes.) */
+/* The likeliest number of blocks in a way, of those that a cache may have: up to
+ * three leading bits, then zeros. Returns 0 if none is likely, or if another one is, too.
+ * (Ratios of likelihoods may be looked at as often as one likes.) */
 static uint64_t blocks_in_way(const struct count *count, double *confidence)
 {
-    enum { MOST_BLOCKS = 1 << 16, BITS = 8 };
+    enum { MOST_BLOCKS = 1 << 16, LEADING = 8, MOST_TRIED = LEADING / 2 * 17 };
     double yes = (double)count->evicted, no = (double)count->n - yes;
-    double likely[BITS * 32], all = 0;
-    uint64_t blocks[BITS * 32], best = 0;
+    double likely[MOST_TRIED], all = 0;
+    uint64_t blocks[MOST_TRIED];
     size_t n = 0, likeliest = 0;
-    for (uint64_t m = 1; m <= MOST_BLOCKS; m++) {
-        if (m >> __builtin_ctzll(m) >= BITS || (m == 1 && no > 0))
-            continue;
-        blocks[n] = m;
-        likely[n] = m == 1 ? 0 : -yes * log((double)m) + no * log1p(-1 / (double)m);
-        likeliest = likely[n] > likely[likeliest] ? n : likeliest;
-        n++;
-    }
+    for (uint64_t odd = 1; odd < LEADING; odd += 2)
+        for (uint64_t m = odd; m <= MOST_BLOCKS; m *= 2) {
+            if (m == 1 && no > 0)
+                continue;
+            blocks[n] = m;
+            likely[n] = m == 1 ? 0 : -yes * log((double)m) + no * log1p(-1 / (double)m);
+            likeliest = likely[n] > likely[likeliest] ? n : likeliest;
+            n++;
+        }
     for (size_t i = 0; i < n; i++)
         all += exp(likely[i] - likely[likeliest]);
     *confidence = 1 / all;
-    best = blocks[likeliest];
+    uint64_t best = blocks[likeliest];
     double share = 1 / (double)best, expected = share * (double)count->n;
     bool far = fabs(yes - expected) > FAR_OFF * sqrt(expected * (1 - share)) + 1;
     return *confidence >= 1 - CHANCE_OFF && !far ? best : 0;
