@@ -44,6 +44,7 @@ enum {
 };
 
 #define EVICTED    0.25  /* of the lines of a block: with PLRU, not all are at a time */
+#define NEARLY     0.5   /* the same, by twice as many blocks as there are ways */
 #define CLEAR      0.2   /* as far off that, a look is enough */
 #define MORE       0.06  /* of the budget: what huge pages would have taken */
 #define CHANCE_OFF 0.001 /* of another number of blocks in a way than the likeliest */
@@ -94,9 +95,9 @@ static int loss(struct probing *p, const struct hunt *hunt, const struct evictio
     return status;
 }
 
-/* Whether the set evicts what is timed: a look, which may err. */
+/* Whether the set evicts so much of what is timed: a look, which may err. */
 static int seems_to_evict(struct probing *p, const struct hunt *hunt,
-                          const struct eviction *e, bool *yes)
+                          const struct eviction *e, double least, bool *yes)
 {
     int above = 0, below = 0;
     double share = 0;
@@ -104,7 +105,7 @@ static int seems_to_evict(struct probing *p, const struct hunt *hunt,
         int status = loss(p, hunt, e, &share);
         if (status)
             return status;
-        *(share > EVICTED ? &above : &below) += fabs(share - EVICTED) > CLEAR ? ENOUGH : 1;
+        *(share > least ? &above : &below) += fabs(share - least) > CLEAR ? ENOUGH : 1;
     }
     *yes = above >= ENOUGH;
     return 0;
@@ -132,7 +133,7 @@ static int pool_evicts(struct probing *p, const struct hunt *hunt, size_t n, boo
 {
     struct eviction e = against(hunt, n);
     *yes = false;
-    return n ? seems_to_evict(p, hunt, &e, yes) : 0;
+    return n ? seems_to_evict(p, hunt, &e, EVICTED, yes) : 0;
 }
 
 static void swap(uint64_t *a, uint64_t *b)
@@ -232,7 +233,7 @@ static int cleanse(struct probing *p, struct hunt *hunt)
         e.timed.at = last;
         e.set = (struct blocks){others, hunt->found + 1};
         e.press.n--;
-        int status = seems_to_evict(p, hunt, &e, &yes);
+        int status = seems_to_evict(p, hunt, &e, EVICTED, &yes);
         swap(&hunt->press[i], last);
         if (status)
             return status;
@@ -353,7 +354,8 @@ struct count {
 
 /* A few blocks at a time: one by one only if one of them is evicted. Those that are join
  * the others first, until these are twice as many as the ways: PLRU may spare a block at
- * times if they are just as many. Only then do they count. */
+ * times if they are just as many. Only then do they count, and nearly all of such a block
+ * is lost: what is prefetched with so many evicts some lines of others, too. */
 static int add_blocks(struct probing *p, struct hunt *hunt, struct count *count)
 {
     struct eviction e = against(hunt, hunt->found);
@@ -367,7 +369,7 @@ static int add_blocks(struct probing *p, struct hunt *hunt, struct count *count)
     for (int i = 0; any && i < TOGETHER && !status; i++) {
         bool yes;
         e.timed.at = &at[i];
-        status = seems_to_evict(p, hunt, &e, &yes);
+        status = seems_to_evict(p, hunt, &e, all ? NEARLY : EVICTED, &yes);
         if (!status && yes && all)
             count->evicted++;
         if (!status && yes && !all)
