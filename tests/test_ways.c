@@ -141,6 +141,19 @@ static void ways_and_size_need_no_huge_pages(void **state)
     assert_found(&m);
 }
 
+/* What they bring in evicts some lines of blocks that share no set with the others. */
+static void prefetchers_do_not_add_to_a_way(void **state)
+{
+    (void)state;
+    struct strata_machine m = machine(4 * K, 48 * K, 6, 256 * K, 4, STRATA_LRU);
+    m.nprefetchers = 2;
+    m.prefetchers[0] = (struct strata_prefetcher){
+        .name = "L1d", .level = 1, .kind = STRATA_PREFETCH_STRIDE, .degree = 3};
+    m.prefetchers[1] = (struct strata_prefetcher){
+        .name = "L2", .level = 2, .kind = STRATA_PREFETCH_ADJACENT, .degree = 1};
+    assert_found(&m);
+}
+
 /* A way of the first cache may be longer or shorter than a page. */
 static void blocks_need_not_be_pages(void **state)
 {
@@ -284,6 +297,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ways_and_size_need_no_huge_pages),
+        cmocka_unit_test(prefetchers_do_not_add_to_a_way),
         cmocka_unit_test(blocks_need_not_be_pages),
         cmocka_unit_test(a_dirty_clock_will_do),
         cmocka_unit_test(ways_of_the_first_do_not_pass_for_those_of_the_second),
