@@ -86,7 +86,7 @@ status=$?
 check 'SIGTERM reaches the program' is output "$(cat "$work/out")" caught
 check 'whose exit status counts' is status "$status" 5
 check 'and a report is left' said 'page-faults  *[1-9]'
-run stat --duration 0.2 -e page-faults -- sleep 60
+run stat --duration 0.5 -e page-faults -- sleep 60
 check '--duration ends the program: exit status 0' is status "$status" 0
 check 'and a report' said 'page-faults  *[1-9]'
 
@@ -117,7 +117,9 @@ check 'intervals' holds "$work/err" -s 'length >= 3 and (.[:-1] | all(.interval[
     ([.[:-1][].counters[0].count // 0] | add) == last.counters[0].count and
     last.counters[0].count > 10'
 run stat -I 50 -e page-faults -o times.txt -- sleep 0.2
-check 'intervals to a file' grep -q '^0.000 s to 0.05' "$work/times.txt"
+# under load the first one may end late, but not early
+check 'intervals to a file' awk 'NR == 1 { exit !($1 == "0.000" && $3 == "to" && $4 >= 0.05) }' \
+    "$work/times.txt"
 
 # What was not counted has a reason and no number
 stat_json -e page-faults,nopmu/event=1/,no:such true
@@ -171,9 +173,14 @@ sleep 60 &
 target=$!
 stat_json -e page-faults,context-switches -p $target --duration 0.2
 check 'a process' is status "$status" 0
-(sleep 0.3; kill $target) &
-run stat -e task-clock -p $target
-check 'until the process ends' is status "$status" 0
+(cd "$work" && exec "$strata" stat -e task-clock -p $target) >"$work/out" 2>"$work/err" &
+pid=$!
+until readlink /proc/$pid/fd/* 2>/dev/null | grep -q perf_event || ! kill -0 $pid 2>/dev/null; do
+    sleep 0.02
+done
+kill $target
+wait $pid
+check 'until the process ends' is status $? 0
 wait $target 2>/dev/null
 stat_json -e page-faults,cpu-clock -a --duration 0.2
 if [ "$status" -eq 3 ]; then
