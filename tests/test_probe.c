@@ -291,6 +291,28 @@ static void a_saved_machine_has_a_walk_for_each_page_size(void **state)
     }
 }
 
+/* What was usable becomes the size: with eight ways, 416K would have 832 sets. */
+static void a_saved_machine_has_a_power_of_two_of_sets(void **state)
+{
+    (void)state;
+    static const struct {
+        double effective; /* bytes */
+        uint32_t ways;
+    } cases[] = {{416 << 10, 13}, {512 << 10, 8}, {448 << 10, 14}, {432 << 10, 27},
+                 {97 << 10, 8}};
+    struct strata_machine saved;
+    struct strata_error error;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct strata_probed probed = results[0].probed;
+        probed.caches[1].size = probed.caches[1].ways = (struct strata_value){0};
+        probed.caches[1].line = (struct strata_value){.known = true, .value = 64};
+        probed.caches[1].effective.value = cases[i].effective;
+        assert_int_equal(strata_probed_machine(&probed, &saved, &error), 0);
+        assert_int_equal(saved.caches[1].size, cases[i].effective);
+        assert_int_equal(saved.caches[1].ways, cases[i].ways);
+    }
+}
+
 static void a_saved_machine_probes_alike(void **state)
 {
     (void)state;
@@ -425,6 +447,7 @@ int main(void)
         cmocka_unit_test(answers_have_intervals_or_reasons),
         cmocka_unit_test(answers_have_provenance),
         cmocka_unit_test(a_saved_machine_has_a_walk_for_each_page_size),
+        cmocka_unit_test(a_saved_machine_has_a_power_of_two_of_sets),
         cmocka_unit_test(a_saved_machine_probes_alike),
         cmocka_unit_test(a_probe_can_be_stopped),
         cmocka_unit_test(a_budget_is_heeded),

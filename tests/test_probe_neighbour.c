@@ -3,7 +3,7 @@
  * strata_probe() beside a neighbour: another thread of the same core that comes and goes,
  * and while it is there holds a part of the first cache and of the first TLB. It takes room
  * away and adds none, so the answer is the machine without it; where that cannot be told,
- * the confidence must say so.
+ * because it does not go, say, the confidence must say so.
  *
  * The runner here has two simulated machines, one with all and one with what is left, and
  * walks each string on the one of the moment. STRATA_FULL=1 takes more seeds. */
@@ -33,6 +33,9 @@ enum { SEEDS = 4 };
 #endif
 enum { FULL_SEEDS = 100 };
 
+enum { STAYING = 5 };
+static bool stays; /* the neighbour, and keeps so many entries */
+
 struct shared {
     struct runner runner;
     struct runner *whole, *rest;
@@ -50,7 +53,7 @@ static int walk_one(struct runner *runner, enum arena arena, const struct refs *
         s->present = !s->present;
         s->until = s->now - log(1 - rng_unit(&s->rng)) * s->length[s->present];
     }
-    return runner_walk(s->present ? s->rest : s->whole, arena, refs, trial);
+    return runner_walk(s->present || stays ? s->rest : s->whole, arena, refs, trial);
 }
 
 static double clock_of(struct runner *runner)
@@ -77,7 +80,7 @@ int runner_simulated(struct runner **runner, const struct strata_machine *machin
     assert_non_null(s);
     rest.caches[0].size -= rest.caches[0].size / rest.caches[0].ways * 2;
     rest.caches[0].ways -= 2;
-    rest.tlbs[0].entries -= rest.tlbs[0].entries / 3;
+    rest.tlbs[0].entries -= stays ? STAYING : rest.tlbs[0].entries / 3;
     rest.tlbs[0].ways = rest.tlbs[0].entries;
     if (runner_of_one(&s->whole, machine, seed, bytes, huge_bytes, error) ||
         runner_of_one(&s->rest, &rest, seed, bytes, huge_bytes, error))
@@ -144,8 +147,36 @@ static void a_neighbour_is_seen_through(void **state)
     assert_true(4 * tally.told >= 3 * tally.asked);
 }
 
+/* Without a budget there are no neighbours, and any number is believed. */
+static void a_number_that_is_not_made_is_doubted(void **state)
+{
+    struct strata_machine machine;
+    struct strata_error error;
+    (void)state;
+    if (strata_machine_parse("shared", text, &machine, &error))
+        fail_msg("%s", error.text);
+    stays = true;
+    for (int limited = 0; limited < 2; limited++) {
+        struct strata_probe_options options = {
+            .machine = &machine, .cpu = -1, .budget = limited ? 1e6 : 0};
+        struct strata_probed probed;
+        if (strata_probe(&options, &probed, &error))
+            fail_msg("%s", error.text);
+        const struct strata_value *entries = &probed.tlbs[0].entries;
+        assert_true(entries->known && entries->value == 48 - STAYING);
+        assert_true(limited ? entries->high == 48 && entries->confidence <= 0.5
+                            : entries->high == 43 && entries->confidence > 0.9);
+        assert_int_equal(probed.nnotes, limited);
+        strata_probed_release(&probed);
+    }
+    stays = false;
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_neighbour_is_seen_through)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_neighbour_is_seen_through),
+        cmocka_unit_test(a_number_that_is_not_made_is_doubted),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

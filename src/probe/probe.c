@@ -49,6 +49,7 @@ static const struct part {
     {"latencies", probe_latencies, 0.89},
     {"TLBs", probe_tlbs_again, 0.90},
     {"caches", probe_last_cache, 0.915},
+    {"TLBs", judge_entries, 0.915},
     {"lines", judge_lines, 0.915},
     {"caches", cap_effective, 0.915},
 };

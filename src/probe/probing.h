@@ -198,6 +198,7 @@ int probe_latencies(struct probing *p);
 int probe_lines(struct probing *p);
 int probe_tlbs(struct probing *p, enum arena arena);
 int probe_tlbs_again(struct probing *p);
+int judge_entries(struct probing *p);
 int probe_ways(struct probing *p);
 int ways_by_evictions(struct probing *p);
 int confirm_lines(struct probing *p);

@@ -4,8 +4,8 @@
  *
  * A machine has no unknowns, so each gets a stated assumption. A cache whose nominal size
  * is not known is as large as what a program can use of it, and indexed by virtual
- * addresses, so that all of it can be used; unknown ways are the most common number; an
- * unknown line is that of the level before. A TLB whose entries are more than could be
+ * addresses, so that all of it can be used; unknown ways are as many as make the number of
+ * sets a power of two; an unknown line is that of the level before. A TLB whose entries are more than could be
  * tried has as many as were tried. Probing the result gives the same table again. */
 #include "core/fail.h"
 
@@ -33,6 +33,18 @@ static uint64_t multiple(double x, uint64_t unit)
     return n * unit;
 }
 
+/* The least number of ways, not below the usual one, with which the number of sets is a
+ * power of two: strings that fill such caches evenly, as almost all are made, do not fill
+ * others. The usual one, if there is none that a cache may have. */
+static uint32_t likely_ways(uint64_t lines)
+{
+    enum { MOST = 64 };
+    uint64_t ways = lines;
+    while (ways >= 2 * USUAL_WAYS && ways % 2 == 0)
+        ways /= 2;
+    return ways >= USUAL_WAYS && ways <= MOST ? (uint32_t)ways : USUAL_WAYS;
+}
+
 static void save_cache(const struct strata_probed_cache *found,
                        const struct strata_cache *inner, struct strata_cache *cache)
 {
@@ -42,9 +54,10 @@ static void save_cache(const struct strata_probed_cache *found,
     cache->level = (uint32_t)found->level;
     cache->kind = inner ? STRATA_UNIFIED : STRATA_DATA;
     cache->line = whole(value_or(&found->line, inner ? inner->line : USUAL_LINE));
-    cache->ways = whole(value_or(&found->ways, USUAL_WAYS));
-    cache->size = multiple(value_or(&found->size, found->effective.value),
-                           (uint64_t)cache->line * cache->ways);
+    cache->size = multiple(value_or(&found->size, found->effective.value), cache->line);
+    cache->ways = found->ways.known ? whole(found->ways.value)
+                                    : likely_ways(cache->size / cache->line);
+    cache->size = multiple((double)cache->size, (uint64_t)cache->line * cache->ways);
     cache->latency = whole(latency) > least ? whole(latency) : least;
     cache->policy = STRATA_LRU;
     cache->index = inner && found->size.known ? STRATA_PHYSICAL : STRATA_VIRTUAL;

@@ -591,6 +591,41 @@ int probe_tlbs_again(struct probing *p)
     return status;
 }
 
+/* TLBs are made with a small multiple of a power of two: all in machines/ are. */
+static bool is_made(double entries)
+{
+    enum { MULTIPLE = 9 };
+    while (entries > MULTIPLE && fmod(entries, 2) == 0)
+        entries /= 2;
+    return entries <= MULTIPLE;
+}
+
+/* What a neighbour keeps of a TLB for as long as a probe lasts cannot be had, and what is
+ * left then looks like all there is. But it is hardly ever a number that is made: so such
+ * an answer is not sure, and the next one that is made may be the true one. */
+int judge_entries(struct probing *p)
+{
+    for (int i = 0; i < p->probed->ntlbs; i++) {
+        struct strata_probed_tlb *tlb = &p->probed->tlbs[i];
+        struct strata_value *entries = &tlb->entries;
+        if (!isfinite(p->budget) || !entries->known || is_made(entries->value))
+            continue;
+        double made = entries->value;
+        while (!is_made(made))
+            made++;
+        bool full = tlb->ways.known && tlb->ways.value == entries->value;
+        *entries = known(entries->value, entries->low, fmax(entries->high, made),
+                         fmin(entries->confidence, 0.5));
+        if (full)
+            tlb->ways = *entries;
+        note(p,
+             "%.0f entries of a TLB could be had, and it may have %.0f: a neighbour on the "
+             "same core seems to keep the others",
+             entries->value, made);
+    }
+    return 0;
+}
+
 /* No rise was seen. */
 static void add_unseen(struct probing *p, enum arena arena, double most)
 {
