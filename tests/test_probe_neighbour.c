@@ -33,16 +33,24 @@ enum { SEEDS = 4 };
 #endif
 enum { FULL_SEEDS = 100 };
 
-enum { STAYING = 5 };
-static bool stays; /* the neighbour, and keeps so many entries */
+/* What the neighbour takes while it is there. */
+struct neighbour {
+    uint32_t ways, outer_ways; /* of the first cache and of the last one */
+    uint32_t entries;          /* of the first TLB */
+    double longer;             /* how much longer than usual it is there */
+    bool stays;                /* it never goes… */
+    bool only_here;            /* …but another processor has none */
+};
+
+static struct neighbour neighbour;
 
 struct shared {
     struct runner runner;
     struct runner *whole, *rest;
     struct rng rng;
-    bool present;      /* the neighbour */
-    double length[2];  /* walks for which it is absent and present, on average */
-    double until, now; /* when that changes, in walks */
+    bool present, left; /* the neighbour; the processor that has one */
+    double length[2];   /* walks for which it is absent and present, on average */
+    double until, now;  /* when that changes, in walks */
 };
 
 static int walk_one(struct runner *runner, enum arena arena, const struct refs *refs,
@@ -53,12 +61,23 @@ static int walk_one(struct runner *runner, enum arena arena, const struct refs *
         s->present = !s->present;
         s->until = s->now - log(1 - rng_unit(&s->rng)) * s->length[s->present];
     }
-    return runner_walk(s->present || stays ? s->rest : s->whole, arena, refs, trial);
+    bool disturbed = !s->left && (s->present || neighbour.stays);
+    return runner_walk(disturbed ? s->rest : s->whole, arena, refs, trial);
 }
 
 static double clock_of(struct runner *runner)
 {
     return runner_clock(((struct shared *)runner)->whole);
+}
+
+static bool leave(struct runner *runner)
+{
+    return ((struct shared *)runner)->left = neighbour.only_here;
+}
+
+static void come_back(struct runner *runner)
+{
+    ((struct shared *)runner)->left = false;
 }
 
 static void release_both(struct runner *runner)
@@ -69,18 +88,27 @@ static void release_both(struct runner *runner)
     free(s);
 }
 
+static void take_ways(struct strata_cache *cache, uint32_t ways)
+{
+    cache->size -= cache->size / cache->ways * ways;
+    cache->ways -= ways;
+}
+
 int runner_simulated(struct runner **runner, const struct strata_machine *machine,
                      uint64_t seed, uint64_t bytes, uint64_t huge_bytes,
                      struct strata_error *error)
 {
-    static const struct runner_ops ops = {
-        .walk = walk_one, .clock = clock_of, .release = release_both};
+    static const struct runner_ops ops = {.walk = walk_one,
+                                          .clock = clock_of,
+                                          .leave = leave,
+                                          .come_back = come_back,
+                                          .release = release_both};
     struct strata_machine rest = *machine;
     struct shared *s = calloc(1, sizeof *s);
     assert_non_null(s);
-    rest.caches[0].size -= rest.caches[0].size / rest.caches[0].ways * 2;
-    rest.caches[0].ways -= 2;
-    rest.tlbs[0].entries -= stays ? STAYING : rest.tlbs[0].entries / 3;
+    take_ways(&rest.caches[0], neighbour.ways);
+    take_ways(&rest.caches[rest.ncaches - 1], neighbour.outer_ways);
+    rest.tlbs[0].entries -= neighbour.entries;
     rest.tlbs[0].ways = rest.tlbs[0].entries;
     if (runner_of_one(&s->whole, machine, seed, bytes, huge_bytes, error) ||
         runner_of_one(&s->rest, &rest, seed, bytes, huge_bytes, error))
@@ -90,6 +118,7 @@ int runner_simulated(struct runner **runner, const struct strata_machine *machin
     s->rng.state = mix64(seed);
     s->length[1] = exp2(3 + 5 * rng_unit(&s->rng));
     s->length[0] = s->length[1] * exp2(2 * rng_unit(&s->rng));
+    s->length[1] *= 1 + neighbour.longer;
     *runner = &s->runner;
     return 0;
 }
@@ -98,10 +127,26 @@ static const char text[] =
     "[machine]\nname = shared\npage = 4K\nfrequency = 1000M\nmapping = contiguous\n"
     "[cache L1d]\nlevel = 1\nkind = data\nsize = 16K\nline = 64\nways = 8\nlatency = 4\n"
     "[cache L2]\nlevel = 2\nkind = unified\nsize = 128K\nline = 64\nways = 8\n"
-    "latency = 14\n"
+    "latency = 14\npolicy = random\n"
     "[tlb L1d]\nlevel = 1\nkind = data\nentries = 48\nways = full\n"
     "[walk]\nlatency = 9\n[memory]\nlatency = 120\n"
     "[noise]\njitter = 0.005\n";
+
+/* Probes beside a neighbour; the result is to be released. */
+static struct strata_probed probe(struct neighbour beside, uint64_t seed, double budget)
+{
+    struct strata_machine machine;
+    struct strata_error error;
+    struct strata_probed probed;
+    neighbour = beside;
+    if (strata_machine_parse("shared", text, &machine, &error))
+        fail_msg("%s", error.text);
+    struct strata_probe_options options = {
+        .machine = &machine, .seed = seed, .cpu = -1, .budget = budget};
+    if (strata_probe(&options, &probed, &error))
+        fail_msg("%s", error.text);
+    return probed;
+}
 
 struct tally {
     int asked, told, right; /* told: at 0.95 or more */
@@ -121,19 +166,12 @@ static void judge(struct tally *tally, const char *what, uint64_t seed,
 
 static void a_neighbour_is_seen_through(void **state)
 {
-    struct strata_machine machine;
-    struct strata_error error;
+    const struct neighbour comes = {.ways = 2, .entries = 16};
     struct tally tally = {0};
     uint64_t seeds = getenv("STRATA_FULL") ? FULL_SEEDS : SEEDS;
     (void)state;
-    if (strata_machine_parse("shared", text, &machine, &error))
-        fail_msg("%s", error.text);
     for (uint64_t seed = 1; seed <= seeds; seed++) {
-        struct strata_probe_options options = {
-            .machine = &machine, .seed = seed, .cpu = -1};
-        struct strata_probed probed;
-        if (strata_probe(&options, &probed, &error))
-            fail_msg("%s", error.text);
+        struct strata_probed probed = probe(comes, seed, 0);
         const struct strata_probed_cache *l1 = &probed.caches[0];
         judge(&tally, "size", seed, &l1->size, 16384);
         judge(&tally, "line", seed, &l1->line, 64);
@@ -147,29 +185,58 @@ static void a_neighbour_is_seen_through(void **state)
     assert_true(4 * tally.told >= 3 * tally.asked);
 }
 
-/* Without a budget there are no neighbours, and any number is believed. */
+#define LIMITED 1e6 /* seconds: enough for all, but there is a limit, as on hardware */
+
+/* Without a limit there are no neighbours, and any number is believed. */
 static void a_number_that_is_not_made_is_doubted(void **state)
 {
-    struct strata_machine machine;
-    struct strata_error error;
+    const struct neighbour keeps = {.entries = 5, .stays = true};
     (void)state;
-    if (strata_machine_parse("shared", text, &machine, &error))
-        fail_msg("%s", error.text);
-    stays = true;
     for (int limited = 0; limited < 2; limited++) {
-        struct strata_probe_options options = {
-            .machine = &machine, .cpu = -1, .budget = limited ? 1e6 : 0};
-        struct strata_probed probed;
-        if (strata_probe(&options, &probed, &error))
-            fail_msg("%s", error.text);
+        struct strata_probed probed = probe(keeps, 1, limited ? LIMITED : 0);
         const struct strata_value *entries = &probed.tlbs[0].entries;
-        assert_true(entries->known && entries->value == 48 - STAYING);
+        assert_true(entries->known && entries->value == 43);
         assert_true(limited ? entries->high == 48 && entries->confidence <= 0.5
                             : entries->high == 43 && entries->confidence > 0.9);
         assert_int_equal(probed.nnotes, limited);
         strata_probed_release(&probed);
     }
-    stays = false;
+}
+
+static void another_processor_is_asked(void **state)
+{
+    struct neighbour keeps = {.outer_ways = 4, .entries = 5, .stays = true};
+    (void)state;
+    for (int only_here = 0; only_here < 2; only_here++) {
+        keeps.only_here = only_here;
+        struct strata_probed probed = probe(keeps, 1, LIMITED);
+        assert_int_equal(probed.tlbs[0].entries.value, only_here ? 48 : 43);
+        assert_int_equal(probed.ncaches, 2);
+        double usable = probed.caches[1].effective.value;
+        assert_true(only_here ? usable > 64 << 10 : usable <= 64 << 10);
+        strata_probed_release(&probed);
+    }
+}
+
+/* The last cache and memory: in other minutes than those of the probe there is more of
+ * them, or less. */
+static void intervals_allow_for_others(void **state)
+{
+    const struct neighbour comes = {.outer_ways = 2, .longer = 4};
+    (void)state;
+    for (int shared = 0; shared < 2; shared++) {
+        struct strata_probed probed =
+            probe(shared ? comes : (struct neighbour){0}, 1, LIMITED);
+        const struct strata_value *last = &probed.caches[1].effective,
+                                  *memory = &probed.memory_cycles;
+        assert_true(last->known && memory->known);
+        bool octave = last->low <= last->value / 2 && last->high >= last->value * 2;
+        bool quarter =
+            memory->low <= memory->value / 1.25 && memory->high >= memory->value * 1.25;
+        assert_int_equal(octave, shared);
+        assert_int_equal(quarter, shared);
+        strata_probed_release(&probed);
+    }
 }
 
 int main(void)
@@ -177,6 +244,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_neighbour_is_seen_through),
         cmocka_unit_test(a_number_that_is_not_made_is_doubted),
+        cmocka_unit_test(another_processor_is_asked),
+        cmocka_unit_test(intervals_allow_for_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,9 +26,9 @@ enum {
     SMALL = 1 << 20, /* …this one: luck with the pages counts less among more of them */
     LARGEST = 192 << 20, /* bytes, or three quarters of the memory that there is */
     MOST_PASSES = 100,
-    LAST_PASSES = 8, /* over the last cache in the end */
-    NEVER = 1 << 20, /* observations: no point has settled by then */
-    HALVES = 40,     /* repeated analyses for the intervals */
+    ANEW_PASSES = 12, /* over each cache at another time */
+    LAST_PASSES = 8,  /* over the last cache in the end */
+    HALVES = 40,      /* repeated analyses for the intervals */
 };
 
 /* One visit to a line of the first cache, where that is known: more of them would only be
@@ -299,8 +299,16 @@ static void keep_findings(struct series *series, const struct levels *levels,
     series_set_density(series, bins, DENSITY_BINS);
 }
 
-/* Repeats the points that matter for a capacity: around the foot of each rise, up to its
+/* Repeats the points that matter for a capacity: around the foot of the rise, up to its
  * half. Returns how many were visited, or -1. */
+static long sweep_foot(struct probing *p, const struct string *string,
+                       struct series *series, const struct edge *edge, size_t least)
+{
+    return sweep_once(p, string, series, least, edge->effective / M_SQRT2,
+                      fmax(edge->half, edge->effective * M_SQRT2));
+}
+
+/* The same at the feet of all rises. */
 static long sweep_feet(struct probing *p, const struct string *string,
                        struct series *series)
 {
@@ -315,8 +323,7 @@ static long sweep_feet(struct probing *p, const struct string *string,
     for (size_t i = 0; i + 1 < count; i++) {
         double luck = sqrt(fmin(1, SMALL / edges[i].effective));
         size_t least = (size_t)fmax(4, LEAST * luck);
-        long now = sweep_once(p, string, series, least, edges[i].effective / M_SQRT2,
-                              fmax(edges[i].half, edges[i].effective * M_SQRT2));
+        long now = sweep_foot(p, string, series, &edges[i], least);
         if (now < 0)
             return -1;
         visited += now;
@@ -334,6 +341,25 @@ static int sweep_all_feet(struct probing *p, const struct string *string,
         if (!visited || !time_left(p, (double)(pass + 1) / MOST_PASSES))
             break;
     }
+    return 0;
+}
+
+/* What has settled beside a neighbour may be otherwise without: so each foot is visited a
+ * number of times more, wherever it then comes to lie, and first those of the small caches,
+ * which take little time. */
+static int sweep_anew(struct probing *p, const struct string *string, struct series *series)
+{
+    struct edge edges[MAX_LEVELS];
+    struct levels levels;
+    for (int i = 0; i < p->probed->ncaches; i++)
+        for (int pass = 0; pass < ANEW_PASSES && time_left(p, 0); pass++) {
+            size_t count = find_edges(series, NULL, MAX_LEVELS, edges, &levels, NULL);
+            if (!count)
+                return out_of_memory(p);
+            if ((size_t)i + 1 < count &&
+                sweep_foot(p, string, series, &edges[i], NEVER) < 0)
+                return p->error->status;
+        }
     return 0;
 }
 
@@ -427,8 +453,8 @@ int probe_caches(struct probing *p)
 }
 
 /* A neighbour takes away room for a while, but adds none: what is usable is looked for
- * again at other times, and elsewhere. The number of levels stays once other parts have
- * built on it. */
+ * again at other times, and elsewhere. Without a limit to the time there are none. The
+ * number of levels stays once other parts have built on it. */
 int probe_caches_again(struct probing *p)
 {
     struct string string = {.build = build_cache, .arena = BASE_PAGES};
@@ -436,7 +462,8 @@ int probe_caches_again(struct probing *p)
     if (!series || !p->probed->ncaches || !time_left(p, 0))
         return 0;
     bool left = leave_by_turns(p);
-    int status = sweep_all_feet(p, &string, series);
+    int status = isfinite(p->budget) ? sweep_anew(p, &string, series)
+                                     : sweep_all_feet(p, &string, series);
     if (left)
         runner_come_back(p->runner);
     return status || p->stopped ? status : conclude(p, series);

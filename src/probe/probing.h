@@ -80,9 +80,11 @@ int try_best(struct probing *p, const struct string *string, double x, size_t n,
  * of the least rise from one level to the next. */
 bool noticeable(double a, double b);
 
+#define NEVER SIZE_MAX
+
 /* Adds one observation at every point of the series whose minimum has not settled: one that
  * fell noticeably in the last `least` observations, unless it is level with its neighbours.
- * Returns how many were visited, or -1 on failure. */
+ * NEVER: none has. Returns how many were visited, or -1 on failure. */
 long sweep_once(struct probing *p, const struct string *string, struct series *series,
                 size_t least, double from, double to);
 

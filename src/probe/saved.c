@@ -5,8 +5,9 @@
  * A machine has no unknowns, so each gets a stated assumption. A cache whose nominal size
  * is not known is as large as what a program can use of it, and indexed by virtual
  * addresses, so that all of it can be used; unknown ways are as many as make the number of
- * sets a power of two; an unknown line is that of the level before. A TLB whose entries are more than could be
- * tried has as many as were tried. Probing the result gives the same table again. */
+ * sets a power of two; an unknown line is that of the level before. A TLB whose entries are
+ * more than could be tried has as many as were tried. Probing the result gives the same
+ * table again. */
 #include "core/fail.h"
 
 #include <math.h>

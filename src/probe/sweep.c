@@ -160,7 +160,7 @@ static bool overtaken(const struct series *series, size_t i)
 static bool enough(const struct series *series, size_t i, size_t least)
 {
     const struct point *point = &series->points[i];
-    if (point->n < 4 * least && overtaken(series, i))
+    if (least == NEVER || (point->n < 4 * least && overtaken(series, i)))
         return false;
     return settled(point, least) || (point->n >= FEW && level_ground(series, i));
 }
