@@ -298,18 +298,18 @@ static void a_saved_machine_has_a_power_of_two_of_sets(void **state)
     static const struct {
         double effective; /* bytes */
         uint32_t ways;
-    } cases[] = {{416 << 10, 13}, {512 << 10, 8}, {448 << 10, 14}, {432 << 10, 27},
-                 {97 << 10, 8}};
+    } usable[] = {
+        {416 << 10, 13}, {512 << 10, 8}, {448 << 10, 14}, {432 << 10, 27}, {97 << 10, 8}};
     struct strata_machine saved;
     struct strata_error error;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof usable / sizeof *usable; i++) {
         struct strata_probed probed = results[0].probed;
         probed.caches[1].size = probed.caches[1].ways = (struct strata_value){0};
         probed.caches[1].line = (struct strata_value){.known = true, .value = 64};
-        probed.caches[1].effective.value = cases[i].effective;
+        probed.caches[1].effective.value = usable[i].effective;
         assert_int_equal(strata_probed_machine(&probed, &saved, &error), 0);
-        assert_int_equal(saved.caches[1].size, cases[i].effective);
-        assert_int_equal(saved.caches[1].ways, cases[i].ways);
+        assert_int_equal(saved.caches[1].size, usable[i].effective);
+        assert_int_equal(saved.caches[1].ways, usable[i].ways);
     }
 }
 

@@ -118,14 +118,14 @@ static double half_rise(const struct curve *curve, const struct levels *levels, 
     return curve->x[at + 1 < curve->n ? at + 1 : at];
 }
 
-/* The last footprint of plateau i: the last one at its height, or one before. A cache with
+/* The last footprint of a plateau: the last one at its height, or one before. A cache with
  * random replacement that is a little too small misses a little: such a point is still
  * nearer to this level than to the next. */
 static double end_of(const struct curve *curve, const struct plateau *plateau)
 {
     size_t last = plateau->last, middle = (plateau->first + last) / 2;
     if (last > middle && log2(curve->x[last] / curve->x[last - 1]) < 2.0 / PER_OCTAVE &&
-        log2(curve->y[last] / curve->y[middle]) > LEAST_RISE / 2)
+        curve->y[last] > curve->y[middle] && noticeable(curve->y[last], curve->y[middle]))
         last--;
     return curve->x[last];
 }
