@@ -163,13 +163,15 @@ static inline void score_caches(struct score *score, const struct strata_machine
     score_count(score, CACHE_LEVELS, n, probed->ncaches);
     if (n != probed->ncaches)
         return;
+    double usable = 0; /* an exclusive cache does not hold what the ones before do */
     for (int i = 0; i < n; i++) {
         const struct strata_probed_cache *found = &probed->caches[i];
         double size = (double)caches[i]->size;
+        usable = size + (caches[i]->inclusion == STRATA_EXCLUSIVE ? usable : 0);
         score_exact(score, i ? OUTER_SIZE : L1_SIZE, i + 1, &found->size, size);
         score_exact(score, i ? OUTER_WAYS : L1_WAYS, i + 1, &found->ways, caches[i]->ways);
         score_exact(score, LINE, i + 1, &found->line, caches[i]->line);
-        score_value(score, EFFECTIVE, i + 1, &found->effective, size, size / 2, size);
+        score_value(score, EFFECTIVE, i + 1, &found->effective, size, size / 2, usable);
         score_near(score, LATENCY, i + 1, &found->latency_cycles, caches[i]->latency, 0.1);
     }
     score_near(score, LATENCY, n + 1, &probed->memory_cycles, machine->memory_latency, 0.1);

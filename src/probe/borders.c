@@ -145,12 +145,21 @@ static bool conclude(const struct overflows *count, struct decision *decision)
     return true;
 }
 
-/* Whether a run of so many bytes shows what it should: with little of a cache, what the
- * level before keeps by chance must not count. */
+/* Whether so much of a cache is far more than what the level before keeps by chance. */
+static bool is_forgotten(const struct strata_probed_cache *cache, double filling)
+{
+    return filling * cache->effective.value > FORGET * cache[-1].effective.value;
+}
+
+/* Whether a run of so many bytes shows what it should. More than half a cache may. */
 static bool is_useful(const struct strata_probed_cache *cache, double filling)
 {
-    return filling > 0.5 ||
-           filling * cache->effective.value > FORGET * cache[-1].effective.value;
+    return filling > 0.5 || is_forgotten(cache, filling);
+}
+
+bool outgrows_inner(const struct strata_probed_cache *cache)
+{
+    return is_forgotten(cache, fillings[0]);
 }
 
 int line_across(struct probing *p, const struct strata_probed_cache *cache, double miss,

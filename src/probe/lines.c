@@ -93,6 +93,7 @@ static int lines_of(struct probing *p, int i)
     if (!time_left(p, (double)i / p->probed->ncaches) || !next->known ||
         !cache->latency_cycles.known)
         return 0;
+    p->rough_latency[i] = cache->latency_cycles.value;
     int status = effective_line(p, cache, next->value);
     return !status && i ? physical_line(p, cache, next->value) : status;
 }
@@ -139,11 +140,27 @@ int confirm_lines(struct probing *p)
     return status;
 }
 
-/* A longer line than that of a level before is believed if it is sure. */
+/* Whether the level before i keeps some of any string, because it replaces at random, say:
+ * then a visit cost less as long as nothing drove it out from there. */
+static bool is_kept_before(const struct probing *p, int i)
+{
+    double roughly = p->rough_latency[i];
+    const struct strata_value *pressed = &p->probed->caches[i].latency_cycles;
+    return pressed->known && roughly > 0 && roughly < pressed->value &&
+           noticeable(roughly, pressed->value);
+}
+
+/* A longer line than that of a level before is believed if it is sure; one that is shorter
+ * than the block, if stripes that fit were served by this level. */
 int judge_lines(struct probing *p)
 {
     for (int i = 1; i < p->probed->ncaches; i++) {
         struct strata_value *line = &p->probed->caches[i].line;
+        if (line->known && !p->line_by_gap[i] && line->value < p->block[i] &&
+            is_kept_before(p, i) && !outgrows_inner(&p->probed->caches[i]))
+            *line = unknown("the level before serves some of its stripes: %g bytes "
+                            "behave as one line",
+                            p->block[i]);
         if (line->known && line->value > sure_line(p, i) && line->confidence < SURE)
             *line = unknown("it may be longer than that of the level before, but trials "
                             "differ too much to tell");

@@ -49,7 +49,8 @@ static int build_pair_back(struct probing *p, const struct string *s, double x)
     return status;
 }
 
-/* The cost of the second visit of a pair d apart. */
+/* The cost of the second visit of a pair d apart. Both strings lie on the same pages: how
+ * full the sets are depends on these. */
 static int second_visit(struct probing *p, enum direction direction, size_t chunks,
                         double d, double *cycles)
 {
@@ -58,9 +59,11 @@ static int second_visit(struct probing *p, enum direction direction, size_t chun
                           .a = chunks,
                           .b = true},
                   first = both;
+    const struct rng rng = p->rng;
     double two = 0, one = 0;
     first.b = false;
     int status = try_string(p, &both, d, &two);
+    p->rng = rng;
     if (!status)
         status = try_string(p, &first, d, &one);
     *cycles = 2 * two - one;

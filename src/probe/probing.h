@@ -29,7 +29,8 @@ struct probing {
     double block[STRATA_MAX_CACHES]; /* bytes that a visit brings in both ways, by level */
     double block_confidence[STRATA_MAX_CACHES]; /* of that; 0: it is not known */
     bool alone[STRATA_MAX_CACHES]; /* visits that are no pairs bring in only their line */
-    bool line_by_gap[STRATA_MAX_CACHES]; /* where the gap test found the line */
+    bool line_by_gap[STRATA_MAX_CACHES];     /* where the gap test found the line */
+    double rough_latency[STRATA_MAX_CACHES]; /* cycles: what was known of it before lines */
     struct tlb_sweep {
         double height;            /* cycles that a miss costs in it */
         double seen;              /* pages that fitted */
@@ -163,6 +164,10 @@ int reach_of(struct probing *p, const struct strata_probed_cache *cache, double 
  * middle: what can be said if a cache of which `miss` is the cost of a miss `shows` it. */
 int line_across(struct probing *p, const struct strata_probed_cache *cache, double miss,
                 uint64_t line, uint64_t reach, bool *shows, struct decision *decision);
+
+/* Whether the strings for line_across() are far longer than what the level before holds,
+ * however little of this one they take. */
+bool outgrows_inner(const struct strata_probed_cache *cache);
 
 /* The line of a cache by the width of stripes. */
 int striped_line(struct probing *p, struct strata_probed_cache *cache);
