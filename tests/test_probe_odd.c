@@ -51,6 +51,30 @@ static const char behind_pairs[] =
     MACHINE("pairs behind next lines", "page = 16K\n") L1("lru") L2("lru") TLB END
     "[prefetch L1d]\nkind = next-line\ndegree = 3\n[prefetch L2]\nkind = adjacent\n";
 
+/* Of a second cache with few sets, some pages fill more than others. */
+static const char uneven[] =
+    MACHINE("uneven pages", "page = 4K\n") "[cache L1d]\nlevel = 1\nkind = data\nsize = "
+                                           "64K\nline = 64\nways = 2\nlatency = 3\n"
+                                           "policy = plru\n"
+                                           "[cache L2]\nlevel = 2\nkind = unified\nsize = "
+                                           "256K\nline = 128\nways = 8\n"
+                                           "latency = 10\npolicy = plru\nindex = "
+                                           "physical\ninclusion = inclusive\n" TLB
+                                           "[walk]\nlatency = 42\n[memory]\nlatency = 57\n"
+                                           "[noise]\njitter = 0.02\ntimer_ns = 414\n";
+
+/* The second cache keeps a third of what is to show the lines of the last one. */
+static const char kept_before[] = MACHINE(
+    "kept before", "page = 4K\n") "[cache L1d]\nlevel = 1\nkind = data\nsize = 8K\nline = "
+                                  "64\nways = 2\nlatency = 4\n"
+                                  "[cache L2]\nlevel = 2\nkind = unified\nsize = 96K\nline "
+                                  "= 64\nways = 12\n"
+                                  "latency = 12\npolicy = random\nindex = physical\n"
+                                  "[cache L3]\nlevel = 3\nkind = unified\nsize = "
+                                  "384K\nline = 128\nways = 24\n"
+                                  "latency = 43\nindex = physical\n" TLB
+                                  "[walk]\nlatency = 12\n[memory]\nlatency = 149\n";
+
 /* Random replacement keeps some of a ring that is too long. */
 static const char random_levels[] =
     MACHINE("random levels", "page = 16K\n") L1("random") L2("random") TLB END;
@@ -125,6 +149,22 @@ static void lines_behind_next_lines_are_told(void **state)
     assert_right(&score, LINE);
 }
 
+static void pairs_lie_on_the_same_pages(void **state)
+{
+    (void)state;
+    struct score score;
+    probe(uneven, 2, &score);
+    assert_right(&score, LINE);
+}
+
+static void a_line_that_another_level_hides_is_null(void **state)
+{
+    (void)state;
+    struct score score;
+    probe(kept_before, 1, &score);
+    assert_int_equal(score.wrong[LINE], 0);
+}
+
 static void random_replacement_does_not_change_latencies(void **state)
 {
     (void)state;
@@ -179,6 +219,8 @@ int main(void)
 #ifndef __SANITIZE_ADDRESS__
         cmocka_unit_test(pairs_of_lines_are_not_taken_for_one),
         cmocka_unit_test(lines_behind_next_lines_are_told),
+        cmocka_unit_test(pairs_lie_on_the_same_pages),
+        cmocka_unit_test(a_line_that_another_level_hides_is_null),
         cmocka_unit_test(random_replacement_does_not_change_latencies),
         cmocka_unit_test(a_large_tlb_is_exact_on_a_dirty_clock),
         cmocka_unit_test(sets_tell_where_a_tlb_ends),
