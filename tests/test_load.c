@@ -123,6 +123,7 @@ static void the_real_account(void **state)
         assert_true(r->after.busy[i] <= r->after.all[i]);
         seen += r->after.all[i] > 0;
     }
+    assert_true(r->before.stolen <= r->after.stolen);
     if (!seen) {
         print_message("skip: the kernel keeps no account here\n");
         skip();

@@ -124,17 +124,21 @@ int runner_simulated(struct runner **runner, const struct strata_machine *machin
     return 0;
 }
 
-static const char text[] =
-    "[machine]\nname = shared\npage = 4K\nfrequency = 1000M\nmapping = contiguous\n"
-    "[cache L1d]\nlevel = 1\nkind = data\nsize = 16K\nline = 64\nways = 8\nlatency = 4\n"
-    "[cache L2]\nlevel = 2\nkind = unified\nsize = 128K\nline = 64\nways = 8\n"
-    "latency = 14\npolicy = random\n"
-    "[tlb L1d]\nlevel = 1\nkind = data\nentries = 48\nways = full\n"
-    "[walk]\nlatency = 9\n[memory]\nlatency = 120\n"
-    "[noise]\njitter = 0.005\n";
+#define MACHINE                                                                            \
+    "[machine]\nname = shared\npage = 4K\nfrequency = 1000M\nmapping = contiguous\n"       \
+    "[cache L1d]\nlevel = 1\nkind = data\nsize = 16K\nline = 64\nways = 8\nlatency = 4\n"  \
+    "[tlb L1d]\nlevel = 1\nkind = data\nentries = 48\nways = full\n"                       \
+    "[walk]\nlatency = 9\n[memory]\nlatency = 120\n[noise]\njitter = 0.005\n"
+#define CACHE(level, size, latency)                                                        \
+    "[cache L" level "]\nlevel = " level "\nkind = unified\nsize = " size "\n"             \
+    "latency = " latency "\nline = 64\nways = 8\npolicy = random\n"
+
+static const char two_levels[] = MACHINE CACHE("2", "128K", "14");
+static const char three_levels[] = MACHINE CACHE("2", "64K", "12") CACHE("3", "512K", "40");
 
 /* Probes beside a neighbour; the result is to be released. */
-static struct strata_probed probe(struct neighbour beside, uint64_t seed, double budget)
+static struct strata_probed probe(const char *text, struct neighbour beside, uint64_t seed,
+                                  double budget)
 {
     struct strata_machine machine;
     struct strata_error error;
@@ -172,7 +176,7 @@ static void a_neighbour_is_seen_through(void **state)
     uint64_t seeds = getenv("STRATA_FULL") ? FULL_SEEDS : SEEDS;
     (void)state;
     for (uint64_t seed = 1; seed <= seeds; seed++) {
-        struct strata_probed probed = probe(comes, seed, 0);
+        struct strata_probed probed = probe(two_levels, comes, seed, 0);
         const struct strata_probed_cache *l1 = &probed.caches[0];
         judge(&tally, "size", seed, &l1->size, 16384);
         judge(&tally, "line", seed, &l1->line, 64);
@@ -194,7 +198,7 @@ static void a_number_that_is_not_made_is_doubted(void **state)
     const struct neighbour keeps = {.entries = 5, .stays = true};
     (void)state;
     for (int limited = CONTROL; limited < 2; limited++) {
-        struct strata_probed probed = probe(keeps, 1, limited ? LIMITED : 0);
+        struct strata_probed probed = probe(two_levels, keeps, 1, limited ? LIMITED : 0);
         const struct strata_value *entries = &probed.tlbs[0].entries;
         assert_true(entries->known && entries->value == 43);
         assert_true(limited ? entries->high == 48 && entries->confidence <= 0.5
@@ -210,11 +214,11 @@ static void another_processor_is_asked(void **state)
     (void)state;
     for (int only_here = CONTROL; only_here < 2; only_here++) {
         keeps.only_here = only_here;
-        struct strata_probed probed = probe(keeps, 1, LIMITED);
+        struct strata_probed probed = probe(three_levels, keeps, 1, LIMITED);
         assert_int_equal(probed.tlbs[0].entries.value, only_here ? 48 : 43);
-        assert_int_equal(probed.ncaches, 2);
-        double usable = probed.caches[1].effective.value;
-        assert_true(only_here ? usable > 64 << 10 : usable <= 64 << 10);
+        assert_int_equal(probed.ncaches, 3);
+        double usable = probed.caches[2].effective.value;
+        assert_true(only_here ? usable > 384 << 10 : usable < 384 << 10);
         strata_probed_release(&probed);
     }
 }
@@ -227,7 +231,7 @@ static void intervals_allow_for_others(void **state)
     (void)state;
     for (int shared = CONTROL; shared < 2; shared++) {
         struct strata_probed probed =
-            probe(shared ? comes : (struct neighbour){0}, 1, LIMITED);
+            probe(two_levels, shared ? comes : (struct neighbour){0}, 1, LIMITED);
         const struct strata_value *last = &probed.caches[1].effective,
                                   *memory = &probed.memory_cycles;
         assert_true(last->known && memory->known);

@@ -10,16 +10,18 @@ void load_read(struct load *load)
 {
     char line[512];
     unsigned cpu;
-    unsigned long long user, nice, system, idle, wait;
+    unsigned long long user, nice, system, idle, wait, stolen;
     FILE *file = fopen("/proc/stat", "re");
     memset(load, 0, sizeof *load);
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "cpu%u %llu %llu %llu %llu %llu", &cpu, &user, &nice, &system,
-                   &idle, &wait) == 6 &&
-            cpu < LOAD_CPUS) {
-            load->busy[cpu] = user + nice + system;
-            load->all[cpu] = user + nice + system + idle + wait;
-        }
+    while (file && fgets(line, sizeof line, file)) {
+        int n = sscanf(line, "cpu%u %llu %llu %llu %llu %llu %*u %*u %llu", &cpu, &user,
+                       &nice, &system, &idle, &wait, &stolen);
+        if (n < 6 || cpu >= LOAD_CPUS)
+            continue;
+        load->busy[cpu] = user + nice + system;
+        load->all[cpu] = user + nice + system + idle + wait;
+        load->stolen += n > 6 ? stolen : 0;
+    }
     if (file)
         fclose(file);
 }

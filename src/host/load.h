@@ -8,6 +8,7 @@ enum { LOAD_CPUS = 1024 };
 
 struct load {
     unsigned long long busy[LOAD_CPUS], all[LOAD_CPUS]; /* ticks; all == 0: no such one */
+    unsigned long long stolen; /* ticks that other guests of the same host had, of all */
 };
 
 /* The account since the start of the machine; all zero where there is none. */

@@ -241,12 +241,13 @@ static size_t likely_levels(const struct half *halves)
 }
 
 /* What is usable of the outermost cache, as a factor to both sides, in another run: others
- * share it where trials differ by more than levels must. They then leave more or less of it
- * from minute to minute, which the seconds of a probe do not show: an octave at least. */
-static double allow_for_others(double factor)
+ * share it where trials differ by more than levels must, or where the kernel knows of other
+ * guests. They then leave more or less of it from minute to minute, which the seconds of a
+ * probe do not show: an octave at least. */
+static double allow_for_others(const struct probing *p, double factor)
 {
     const double same = 1.25, octave = 2;
-    return factor > same ? fmax(factor, octave) : factor;
+    return p->guest || factor > same ? fmax(factor, octave) : factor;
 }
 
 /* Effective capacities with their intervals: all halves that show as many levels vote. The
@@ -276,7 +277,7 @@ static void set_effective(struct probing *p, const struct series *series,
         *least = *least > 0 ? fmin(*least, value) : value;
         double factor = spread_factor(value, fmin(from, *least), value);
         if (i + 2 == fit->n && isfinite(p->budget))
-            factor = allow_for_others(factor);
+            factor = allow_for_others(p, factor);
         p->probed->caches[i].effective =
             known(value, value / factor, fmax(to, value * factor),
                   sure * agreement(same, HALVES));

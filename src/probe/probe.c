@@ -186,6 +186,7 @@ int strata_probe(const struct strata_probe_options *options, struct strata_probe
     if (!probed->data)
         return out_of_memory(&p);
     load_read(&before);
+    p.guest = !options->machine && before.stolen > 0;
     status = make_runner(&p);
     if (status)
         goto out;

@@ -37,6 +37,7 @@ struct probing {
     } tlb_sweep[STRATA_MAX_TLBS]; /* by TLB */
     bool elsewhere;               /* leave_by_turns() went there last */
     const char *what;             /* the present part */
+    bool guest;                   /* others run on the same host */
     bool stopped;                 /* the user asked to end, or the time is over */
     const char *gave_up;          /* why the present part could not go on, or NULL */
     struct strata_error *error;

@@ -591,13 +591,12 @@ int probe_tlbs_again(struct probing *p)
     return status;
 }
 
-/* TLBs are made with a small multiple of a power of two: all in machines/ are. */
+/* TLBs are made with 1, 3, 5 or 9 times a power of two entries: all in machines/ are. */
 static bool is_made(double entries)
 {
-    enum { MULTIPLE = 9 };
-    while (entries > MULTIPLE && fmod(entries, 2) == 0)
+    while (entries > 1 && fmod(entries, 2) == 0)
         entries /= 2;
-    return entries <= MULTIPLE;
+    return entries == 1 || entries == 3 || entries == 5 || entries == 9;
 }
 
 /* What a neighbour keeps of a TLB for as long as a probe lasts cannot be had, and what is
@@ -619,9 +618,10 @@ int judge_entries(struct probing *p)
         if (full)
             tlb->ways = *entries;
         note(p,
-             "%.0f entries of a TLB could be had, and it may have %.0f: a neighbour on the "
-             "same core seems to keep the others",
-             entries->value, made);
+             "%.0f entries of the L%d TLB%s could be had, and it may have %.0f: a "
+             "neighbour on the same core seems to keep the others",
+             entries->value, tlb->level,
+             tlb->page == p->probed->page ? "" : " for huge pages", made);
     }
     return 0;
 }
