@@ -599,6 +599,15 @@ static bool is_made(double entries)
     return entries == 1 || entries == 3 || entries == 5 || entries == 9;
 }
 
+/* A neighbour on the same core shares the caches as well: there may be twice as much. */
+static void allow_for_neighbour(struct strata_probed *probed)
+{
+    for (int i = 1; i < probed->ncaches; i++) {
+        struct strata_value *effective = &probed->caches[i].effective;
+        effective->high = fmax(effective->high, 2 * effective->value);
+    }
+}
+
 /* What a neighbour keeps of a TLB for as long as a probe lasts cannot be had, and what is
  * left then looks like all there is. But it is hardly ever a number that is made: so such
  * an answer is not sure, and the next one that is made may be the true one. */
@@ -617,6 +626,8 @@ int judge_entries(struct probing *p)
                          fmin(entries->confidence, 0.5));
         if (full)
             tlb->ways = *entries;
+        if (tlb->level == 1)
+            allow_for_neighbour(p->probed);
         note(p,
              "%.0f entries of the L%d TLB%s could be had, and it may have %.0f: a "
              "neighbour on the same core seems to keep the others",
