@@ -9,7 +9,10 @@
  * their width (stripes.c). */
 #include "probe/probing.h"
 
-enum { GUESS = 64 }; /* bytes: where the first cache's line is not known */
+enum {
+    GUESS = 64, /* bytes: where the first cache's line is not known */
+    ASK = 2,    /* times, where the first answer is not sure */
+};
 
 double first_line(const struct probing *p)
 {
@@ -40,8 +43,11 @@ static int longer_line(struct probing *p, struct strata_probed_cache *cache, dou
     for (double line = p->block[i]; line > before && !status && !late(p); line /= 2) {
         struct decision across;
         bool shows;
-        status = line_across(p, cache, next - here->value, (uint64_t)line, (uint64_t)reach,
-                             &shows, &across);
+        int asked = 0;
+        do /* other pages may tell */
+            status = line_across(p, cache, next - here->value, (uint64_t)line,
+                                 (uint64_t)reach, &shows, &across);
+        while (!status && shows && across.confidence < SURE && ++asked < ASK && !late(p));
         if (!status && !shows)
             return same_line(p, cache);
         confidence *= across.confidence;
