@@ -114,6 +114,20 @@ static void test_huge_page_pool(void **state)
     expect_advice(fact_huge_page_pool, *state, "");
 }
 
+/* A tree stands still, so that the average decides. */
+static void test_load(void **state)
+{
+    expect(fact_load, *state, FACT_UNKNOWN, "the kernel does not tell the load average");
+    tree_put(*state, "/proc/loadavg", "0.04 0.11 0.20 1/123 4567\n");
+    expect(fact_load, *state, FACT_GOOD, "0.0 processors wanted in the last minute");
+    expect_advice(fact_load, *state, "");
+    tree_put(*state, "/proc/loadavg", "5.02 3.11 1.20 6/123 4567\n");
+    expect(fact_load, *state, FACT_LIMITED, "5.0 processors wanted in the last minute");
+    expect_advice(fact_load, *state, "strata top");
+    tree_put(*state, "/proc/loadavg", "much\n");
+    expect(fact_load, *state, FACT_UNKNOWN, "the kernel does not tell the load average");
+}
+
 static void test_core_time(void **state)
 {
     expect(fact_core_time, *state, FACT_UNKNOWN,
@@ -320,6 +334,7 @@ int main(void)
         IN_TREE(test_transparent_huge_pages),
         IN_TREE(test_huge_page_pool),
         IN_TREE(test_core_time),
+        IN_TREE(test_load),
         IN_TREE(test_core_time_first_cgroups),
         IN_TREE(test_smt),
         IN_TREE(test_numa),

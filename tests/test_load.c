@@ -111,6 +111,21 @@ static void the_last_processor_counts(void **state)
     assert_true(share == 0.5);
 }
 
+static void processors_that_were_busy(void **state)
+{
+    struct readings *r = *state;
+    double stolen;
+    assert_false(load_moved(&r->before, &r->after));
+    assert_true(load_busy(&r->before, &r->after, &stolen) == 0 && stolen == 0);
+    was_busy(r, 0, 100, 100);
+    was_busy(r, 1, 50, 100);
+    assert_true(load_moved(&r->before, &r->after));
+    assert_true(load_busy(&r->before, &r->after, &stolen) == 1.5 && stolen == 0);
+    /* Of 200 ticks on each of both, other guests had a half. */
+    r->after.stolen = 200;
+    assert_true(load_busy(&r->before, &r->after, &stolen) == 0.75 && stolen == 1);
+}
+
 /* Whatever this machine does meanwhile: time does not go back, and a processor is not busy
  * for longer than there was time. */
 static void the_real_account(void **state)
@@ -140,6 +155,7 @@ int main(void)
         cmocka_unit_test_setup(an_idle_one_is_the_busiest_if_there_is_no_other, none_yet),
         cmocka_unit_test_setup(readings_without_time_do_not_count, none_yet),
         cmocka_unit_test_setup(the_last_processor_counts, none_yet),
+        cmocka_unit_test_setup(processors_that_were_busy, none_yet),
         cmocka_unit_test_setup(the_real_account, none_yet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,20 +26,26 @@ static const struct {
     [FACT_UNKNOWN] = {"?", TERM_YELLOW},
 };
 
+/* Beside the names there is room for what was found, or else below them. */
 static void print_fact(const struct fact *fact, bool colour)
 {
-    enum { COLUMN = 32 };
+    enum { BESIDE = 32, BELOW = 8, NARROW = 72 };
+    bool below = term_text_columns(stdout) < NARROW;
+    int column = below ? BELOW : BESIDE;
     char name[32];
     snprintf(name, sizeof name, "%s", fact->name);
     for (char *p = name; *p; p++)
         if (*p == '_')
             *p = ' ';
-    printf("  %s%-5s%s %-23s ", term_colour(colour, looks[fact->state].colour),
-           looks[fact->state].mark, term_colour(colour, TERM_PLAIN), name);
-    term_wrap(stdout, COLUMN, COLUMN, fact->found);
+    printf("  %s%-5s%s %-*s", term_colour(colour, looks[fact->state].colour),
+           looks[fact->state].mark, term_colour(colour, TERM_PLAIN),
+           below ? 0 : BESIDE - BELOW, name);
+    if (below)
+        printf("\n%*s", BELOW, "");
+    term_wrap(stdout, column, column, fact->found);
     if (fact->advice[0]) {
-        printf("%*s> ", COLUMN, "");
-        term_wrap(stdout, COLUMN + 2, COLUMN + 2, fact->advice);
+        printf("%*s> ", column, "");
+        term_wrap(stdout, column + 2, column + 2, fact->advice);
     }
 }
 
@@ -76,6 +82,7 @@ int cmd_doctor(const struct options *options, struct strata_error *error)
     bool colour = term_has_colour(stdout);
     for (size_t i = 0; i < n; i++)
         print_fact(&facts[i], colour);
-    puts("\nnext    strata probe    finds the memory hierarchy by the clock alone");
+    fputs("\nnext    strata probe    ", stdout);
+    term_wrap(stdout, 24, 24, "finds the memory hierarchy by the clock alone");
     return STRATA_OK;
 }

@@ -14,7 +14,13 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { COMMAND_COLUMN = 16, OPTION_COLUMN = 30 };
+enum { COMMAND_COLUMN = 16, OPTION_COLUMN = 30, OPTION_COLUMN_NARROW = 18, NARROW = 72 };
+
+/* Where the text of options begins: a narrow terminal needs its columns for the text. */
+static int option_column(FILE *file)
+{
+    return term_text_columns(file) < NARROW ? OPTION_COLUMN_NARROW : OPTION_COLUMN;
+}
 
 /* Pads to a column; a left side that is too long gets a line of its own. */
 static void print_row(FILE *file, const char *left, int column, const char *text)
@@ -36,7 +42,7 @@ static void print_option(FILE *file, const struct option_spec *spec)
         snprintf(letter, sizeof letter, "-%c, ", spec->letter);
     snprintf(left, sizeof left, "  %s--%s%s%s", letter, spec->name,
              spec->argument ? " " : "", spec->argument ? spec->argument : "");
-    print_row(file, left, OPTION_COLUMN, spec->help);
+    print_row(file, left, option_column(file), spec->help);
 }
 
 static void print_usage(FILE *file, const struct command *command)
@@ -49,12 +55,20 @@ static void print_usage(FILE *file, const struct command *command)
     term_wrap(file, 0, (int)strlen("Usage: "), usage);
 }
 
+/* A summary as a sentence. */
+static void print_sentence(FILE *file, const char *summary)
+{
+    char sentence[160];
+    snprintf(sentence, sizeof sentence, "%c%s.", toupper((unsigned char)summary[0]),
+             summary + 1);
+    term_wrap(file, 0, 0, sentence);
+}
+
 static void print_command(FILE *file, const struct command *command)
 {
     static const struct option_spec help = {"help", 'h', NULL, "print this"};
     print_usage(file, command);
-    fprintf(file, "%c%s.\n", toupper((unsigned char)command->summary[0]),
-            command->summary + 1);
+    print_sentence(file, command->summary);
     if (command->about) {
         fputc('\n', file);
         term_wrap(file, 0, 0, command->about);
@@ -75,10 +89,10 @@ static void print_commands(FILE *file)
         snprintf(left, sizeof left, "  %s", command->name);
         print_row(file, left, COMMAND_COLUMN, command->summary);
     }
-    fputs("\n'strata help COMMAND' explains one of them.\n"
-          "Exit status: 0 done, 1 failed while running, 2 wrong usage or bad input,\n"
-          "3 this machine cannot do that.\n",
-          file);
+    fputs("\n'strata help COMMAND' explains one of them.\n", file);
+    term_wrap(file, 0, 0,
+              "Exit status: 0 done, 1 failed while running, 2 wrong usage or bad input, "
+              "3 this machine cannot do that.");
 }
 
 void help_print(FILE *file, const struct command *command)

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 bool term_is_terminal(int fd)
@@ -28,17 +29,48 @@ const char *term_colour(bool on, enum term_colour colour)
     return on ? sequences[colour] : "";
 }
 
+int term_columns(int fd)
+{
+    struct winsize size;
+    if (isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col)
+        return size.ws_col;
+    const char *set = getenv("COLUMNS");
+    long columns = set ? strtol(set, NULL, 10) : 0;
+    return columns > 0 && columns < 10000 ? (int)columns : TERM_COLUMNS;
+}
+
+int term_text_columns(FILE *file)
+{
+    int columns = term_columns(fileno(file));
+    return columns < TERM_NARROW ? TERM_NARROW : columns > TERM_WIDE ? TERM_WIDE : columns;
+}
+
+/* The length of the next piece: a word, or of one that is wider than a line as many of its
+ * alternatives (a|b|c) as fit. */
+static int piece_length(const char *text, int room)
+{
+    int length = (int)strcspn(text, " "), cut = length;
+    while (cut > room) {
+        const char *bar = memrchr(text, '|', (size_t)cut - 1);
+        if (!bar)
+            return length;
+        cut = (int)(bar - text) + 1;
+    }
+    return cut;
+}
+
 void term_wrap(FILE *file, int column, int indent, const char *text)
 {
+    int columns = term_text_columns(file);
     bool fresh = true; /* no word on this line yet */
     while (*text) {
-        int length = (int)strcspn(text, " ");
-        if (!fresh && column + 1 + length > TERM_COLUMNS) {
+        int length = piece_length(text, columns - indent);
+        if (!fresh && column + 1 + length > columns) {
             fprintf(file, "\n%*s", indent, "");
             column = indent;
             fresh = true;
         }
-        column += fprintf(file, "%s%.*s", fresh ? "" : " ", length, text);
+        column += fprintf(file, "%s%.*s", fresh || text[-1] == '|' ? "" : " ", length, text);
         fresh = false;
         text += length;
         text += strspn(text, " ");

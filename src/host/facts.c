@@ -22,6 +22,7 @@ static const struct {
     {"clock", fact_clock},
     {"cores", fact_cores},
     {"core_time", fact_core_time},
+    {"load", fact_load},
     {"smt", fact_smt},
     {"numa", fact_numa},
     {"memory_limit", fact_memory_limit},

@@ -39,7 +39,7 @@ typedef void fact_finder(const char *root, struct fact *fact);
 fact_finder fact_hardware_counters, fact_software_counters, fact_perf_event_paranoid;
 fact_finder fact_transparent_huge_pages, fact_huge_page_pool, fact_memory_limit;
 fact_finder fact_clock, fact_cores, fact_core_time, fact_smt, fact_numa, fact_hypervisor;
-fact_finder fact_valgrind;
+fact_finder fact_load, fact_valgrind;
 
 /* For the finders. */
 

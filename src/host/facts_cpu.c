@@ -3,8 +3,11 @@
  * Processors, clock, hypervisor, and the tools beside us. */
 #include "host/facts.h"
 
+#include "host/load.h"
+
 #include <inttypes.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +137,50 @@ void fact_core_time(const char *root, struct fact *fact)
     else if (most > 0)
         fact_advise(fact,
                     "a run past the quota is paused; raise the container's cpu limit");
+}
+
+/* How many processors others keep busy while this program sleeps, and how many other
+ * guests took; false: nothing moved, as in a captured tree. */
+static bool look_at_load(const char *root, double *busy, double *stolen)
+{
+    enum { LOOK_NS = 250000000 };
+    struct load *loads = calloc(2, sizeof *loads); /* too large for a stack */
+    const struct timespec look = {.tv_nsec = LOOK_NS};
+    if (!loads)
+        return false;
+    load_read_from(root, &loads[0]);
+    if (!root[0])
+        nanosleep(&look, NULL);
+    load_read_from(root, &loads[1]);
+    bool moved = load_moved(&loads[0], &loads[1]);
+    *busy = load_busy(&loads[0], &loads[1], stolen);
+    free(loads);
+    return moved;
+}
+
+/* The average lags behind by a minute, so that what is seen now decides where it can be
+ * seen. */
+void fact_load(const char *root, struct fact *fact)
+{
+    char line[64], now[64] = "";
+    double average, busy = 0, stolen = 0;
+    if (facts_read_line(root, "/proc/loadavg", line, sizeof line) ||
+        sscanf(line, "%lf", &average) != 1) {
+        fact_set(fact, FACT_UNKNOWN, "the kernel does not tell the load average");
+        return;
+    }
+    bool seen = look_at_load(root, &busy, &stolen);
+    if (seen)
+        snprintf(now, sizeof now, "; now %.1f busy, %.1f had by other guests", busy, stolen);
+    bool disturbed = seen ? busy >= 0.5 || stolen >= 0.1 : average >= 1;
+    fact_set(fact, disturbed ? FACT_LIMITED : FACT_GOOD,
+             "%.1f processors wanted in the last minute%s", average, now);
+    if (disturbed)
+        fact_advise(fact,
+                    seen && busy < 0.5
+                        ? "the host is busy: expect wider intervals, or measure later"
+                        : "what runs ('strata top' shows it) disturbs a probe: end it, or "
+                          "expect wider intervals");
 }
 
 void fact_smt(const char *root, struct fact *fact)

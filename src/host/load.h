@@ -4,6 +4,8 @@
 #ifndef HOST_LOAD_H
 #define HOST_LOAD_H
 
+#include <stdbool.h>
+
 enum { LOAD_CPUS = 1024 };
 
 struct load {
@@ -13,6 +15,16 @@ struct load {
 
 /* The account since the start of the machine; all zero where there is none. */
 void load_read(struct load *load);
+
+/* The same of another machine, whose files are below root. */
+void load_read_from(const char *root, struct load *load);
+
+/* Whether any time went by between two readings. */
+bool load_moved(const struct load *before, const struct load *after);
+
+/* How many processors were busy between two readings, on average, and in *stolen how many
+ * more would have been if other guests had not had them. */
+double load_busy(const struct load *before, const struct load *after, double *stolen);
 
 /* The busiest processor but `except` between two readings; -1 if there is none. *share is
  * how much of the time it was busy, 0..1. */

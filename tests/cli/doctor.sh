@@ -10,11 +10,19 @@ check 'exit status 0, whatever it finds' [ $status -eq 0 ]
 check 'nothing on standard error' [ ! -s "$work/err" ]
 check 'it fits 80 columns' narrow "$work/out"
 for fact in 'hardware counters' 'perf event paranoid' 'transparent huge pages' \
-    'huge page pool' clock cores 'memory limit' valgrind; do
+    'huge page pool' clock cores load 'memory limit' valgrind; do
     check "it speaks of $fact" grep -Eq "^  (ok|so-so|no|\?) +$fact  +[^ ]" "$work/out"
 done
 check 'it ends with the next step' \
     sh -c "tail -n 1 '$work/out' | grep -q '^next .*strata probe'"
+
+for columns in 60 120; do
+    COLUMNS=$columns run doctor
+    check "it fits $columns columns" narrow "$work/out" $columns
+    check "it ends with the next step at $columns columns" \
+        grep -q '^next .*strata probe  *[a-z]' "$work/out"
+done
+check '120 columns are used' sh -c "awk 'length > 80' '$work/out' | grep -q ."
 
 run doctor --json
 check 'JSON: exit status 0' [ $status -eq 0 ]

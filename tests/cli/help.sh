@@ -13,6 +13,10 @@ for command in $commands; do
     matches help "$command"
     check "help $command fits 80 columns" narrow "$work/out"
     cp "$work/out" "$work/help"
+    for columns in 60 120; do
+        COLUMNS=$columns run help "$command"
+        check "help $command fits $columns columns" narrow "$work/out" $columns
+    done
     run "$command" --help
     check "$command --help is the same" cmp "$work/help" "$work/out"
     run "$command" -h

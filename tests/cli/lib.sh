@@ -22,7 +22,7 @@ export XDG_STATE_HOME
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 export LC_ALL=C TERM=dumb
-unset NO_COLOR
+unset NO_COLOR COLUMNS
 failures=0
 [ "${STRATA_GOLDEN:-}" != write ] || rm -f "$golden"
 
@@ -113,8 +113,8 @@ holds() {
 # has_terminal: whether `script` can give a program a terminal; containers may have none
 has_terminal() { script -qec true /dev/null >/dev/null 2>&1 </dev/null; }
 
-# narrow FILE: no line is wider than a terminal
-narrow() { awk 'length > 80 { print; bad = 1 } END { exit bad }' "$1"; }
+# narrow FILE [COLUMNS]: no line is wider than a terminal
+narrow() { awk -v most="${2:-80}" 'length > most { print; bad = 1 } END { exit bad }' "$1"; }
 
 finish() {
     [ $failures -eq 0 ]

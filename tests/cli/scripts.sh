@@ -120,4 +120,41 @@ setup build
 status=$?
 check 'set-up: exit status 3 where apt-get fails' [ $status -eq 3 ]
 check 'set-up: it says how to try by hand' grep -q 'To try by hand' "$work/err"
+
+# set-up --list, and ./check without installing: what needs a missing package is skipped, and
+# the summary says so; make is a stand-in that passes
+run_list() { PATH=$work/bin:$PATH "$work/setup/scripts/setup" --list "$@"; }
+list=$(run_list build test)
+status=$?
+check 'set-up --list: what is missing, and exit status 3' \
+    [ "$status $list" = '3 no-such-package other-package' ]
+list=$(run_list lint)
+status=$?
+check 'set-up --list: nothing missing, nothing said' [ "$status$list" = 0 ]
+# shellcheck disable=SC2016 # for the stand-ins
+printf '#!/bin/sh\ntouch "$0.called"\n' >"$work/bin/apt-get"
+printf '#!/bin/sh\necho "1 passed, 0 failed"\n' >"$work/bin/make"
+chmod +x "$work/bin/make"
+cp check "$work/setup"
+checks() { (cd "$work/setup" && PATH=$work/bin:$PATH ./check "$@") >"$work/out" 2>"$work/err"; }
+checks --no-install
+status=$?
+check 'check --no-install: not without what the build needs' [ $status -eq 3 ]
+check 'check --no-install: it says what that is' grep -q 'install no-such-package' "$work/err"
+printf '%s\n' 'dash sh build' 'other-package /no/such/* test' >"$work/setup/scripts/packages"
+checks --no-install
+status=$?
+check 'check --no-install: exit status 0' [ $status -eq 0 ]
+check 'check --no-install: it says what a section needs' \
+    [ "$(grep -c '^skipped: needs other-package$' "$work/out")" -eq 2 ]
+check 'check --no-install: the sum says so, too' \
+    [ "$(tail -n 1 "$work/out")" = '5 passed, 0 failed, 2 skipped' ]
+check 'check --no-install: nothing was installed' [ ! -e "$work/bin/apt-get.called" ]
+checks --nonsense
+status=$?
+check 'check: an unknown option is wrong usage' [ $status -eq 2 ]
+checks
+check 'check: it says what it installs before it does' \
+    grep -q '^installing with apt-get other-package$' "$work/out"
+check 'check: and installs it' [ -e "$work/bin/apt-get.called" ]
 finish
