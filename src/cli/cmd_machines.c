@@ -2,7 +2,7 @@
  *
  * strata machines: what --machine takes besides a file.
  *
- *     amd-zen-4                       AMD Zen 4: L1 32K, L2 1M, L3 32M, memory 390 cycles
+ *     amd-zen-4                       AMD Zen 4: L1 32K, L2 1M, L3 32M
  *
  * A file that cannot be read is listed with the reason. */
 #include "cli/commands.h"
@@ -62,16 +62,16 @@ static void describe(const struct listed *listed, char *text, size_t size)
         snprintf(text, size, "cannot be read: %s", listed->error.text);
         return;
     }
-    size_t used = (size_t)snprintf(text, size, "%s:", m->name);
+    size_t used = (size_t)snprintf(text, size, "%s", m->name);
+    const char *gap = ":";
     for (uint32_t i = 0; i < m->ncaches && used < size; i++) {
         char bytes[SIZE_TEXT];
-        if (holds_data(&m->caches[i]))
-            used +=
-                (size_t)snprintf(text + used, size - used, " L%" PRIu32 " %s,",
+        if (!holds_data(&m->caches[i]))
+            continue;
+        used += (size_t)snprintf(text + used, size - used, "%s L%" PRIu32 " %s", gap,
                                  m->caches[i].level, format_size(m->caches[i].size, bytes));
+        gap = ",";
     }
-    if (used < size)
-        snprintf(text + used, size - used, " memory %" PRIu32 " cycles", m->memory_latency);
 }
 
 static void print_listed(const struct listed *listed, bool colour)
@@ -166,7 +166,9 @@ int cmd_machines(const struct options *options, struct strata_error *error)
     for (int i = 0; i < n; i++)
         free(files[i]);
     free(files);
-    if (!status && !json)
-        puts("\nnext    strata probe --machine NAME    probes one in the simulator");
+    if (!status && !json) {
+        fputs("\nnext    strata probe --machine NAME    ", stdout);
+        term_wrap(stdout, 39, 39, "probes one in the simulator");
+    }
     return status;
 }
