@@ -70,7 +70,8 @@ void term_wrap(FILE *file, int column, int indent, const char *text)
             column = indent;
             fresh = true;
         }
-        column += fprintf(file, "%s%.*s", fresh || text[-1] == '|' ? "" : " ", length, text);
+        column +=
+            fprintf(file, "%s%.*s", fresh || text[-1] == '|' ? "" : " ", length, text);
         fresh = false;
         text += length;
         text += strspn(text, " ");
