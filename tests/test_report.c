@@ -357,7 +357,7 @@ static void picture_has_a_bar_where_the_curve_is_not(void **state)
     char *hundred = strstr(shown, "\n   100 +"); /* the curve is at 50 */
     assert_non_null(hundred);
     *hundred = '\0';
-    assert_non_null(strstr(shown, "===="));
+    assert_non_null(strstr(shown, "===================="));
     dataset_release(probed.data);
 }
 

@@ -209,16 +209,14 @@ int counts_plot(const struct strata_probed *probed, const char *path,
                 struct strata_error *error)
 {
     struct canvas *canvas = NULL;
-    char name[STRATA_NAME_SIZE + 1], provenance[128], text[400];
+    char name[STRATA_NAME_SIZE + 1], origin[400], text[512];
     int status = canvas_open(path, WIDTH, HEIGHT, &canvas, error);
     if (status)
         return status;
     utf8_clean(*probed->name ? probed->name : "Memory hierarchy", name, sizeof name);
-    format_provenance(probed, provenance, sizeof provenance);
-    snprintf(
-        text, sizeof text,
-        "strata %.32s: %s. Dashed: sizes and reaches, lines and pages that were found.",
-        probed->data->version, provenance);
+    format_origin(probed, origin, sizeof origin);
+    snprintf(text, sizeof text,
+             "%s. Dashed: sizes and reaches, lines and pages that were found.", origin);
     canvas_text(canvas, 18, 36, name, title_font, ink_text);
     canvas_text(canvas, 18, 58, text, text_font, ink_quiet);
     for (size_t i = 0; i < sizeof panels / sizeof *panels; i++)

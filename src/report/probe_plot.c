@@ -534,17 +534,10 @@ static void draw_words(struct canvas *canvas, double top, bool tlbs)
 static void draw_title(struct canvas *canvas, const char *name,
                        const struct strata_probed *probed)
 {
-    const struct dataset *data = probed->data;
-    char provenance[128], text[400], clean[400];
-    format_provenance(probed, provenance, sizeof provenance);
-    snprintf(text, sizeof text, "%s%.63s%s%.15s%sstrata%s%.31s: %s",
-             data && *data->host ? "host " : "", data ? data->host : "",
-             data && *data->host ? ", " : "", data ? data->date : "",
-             data && *data->date ? ", " : "", data && *data->version ? " " : "",
-             data ? data->version : "", provenance);
+    char text[400];
+    format_origin(probed, text, sizeof text);
     canvas_text(canvas, EDGE, 36, name, title_font, ink_text);
-    canvas_text(canvas, EDGE, 58, utf8_clean(text, clean, sizeof clean), text_font,
-                ink_quiet);
+    canvas_text(canvas, EDGE, 58, text, text_font, ink_quiet);
 }
 
 /* One sentence for those who cannot see the plot. */

@@ -5,6 +5,7 @@
 
 #include "core/units.h"
 #include "core/utf8.h"
+#include "dataset/dataset.h"
 
 #include <langinfo.h>
 #include <math.h>
@@ -244,4 +245,16 @@ void format_provenance(const struct strata_probed *probed, char *text, size_t si
     snprintf(text, size, "%s%s%s, %.1f s%s", strcmp(source, "sim") ? source : "simulated",
              probed->method && strcmp(probed->method, "counters") == 0 ? ", counts" : "",
              where, isfinite(probed->seconds) ? probed->seconds : 0, busy);
+}
+
+void format_origin(const struct strata_probed *probed, char *text, size_t size)
+{
+    static const struct dataset none;
+    const struct dataset *data = probed->data ? probed->data : &none;
+    char provenance[128], whole[400];
+    format_provenance(probed, provenance, sizeof provenance);
+    snprintf(whole, sizeof whole, "%s%s%s%s%sstrata%s%s: %s", *data->host ? "host " : "",
+             data->host, *data->host ? ", " : "", data->date, *data->date ? ", " : "",
+             *data->version ? " " : "", data->version, provenance);
+    utf8_clean(whole, text, size);
 }

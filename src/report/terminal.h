@@ -66,7 +66,9 @@ void format_sure(double confidence, char *text, size_t size);
 /* value, cut off to [least, most]. */
 int bound(int value, int least, int most);
 
-/* "timing on cpu 1 in 11.2 s", "simulated": what a report rests on. */
+/* "timing on cpu 1, 11.2 s", "simulated": what a report rests on. The same with where, when
+ * and by which version, for pictures: "host vm, 2026-11-18, strata 0.1.0: timing …". */
 void format_provenance(const struct strata_probed *probed, char *text, size_t size);
+void format_origin(const struct strata_probed *probed, char *text, size_t size);
 
 #endif
