@@ -105,7 +105,7 @@ static void label_axis(struct canvas *canvas, const struct axes *axes, double mo
     for (int i = 0; i <= 4; i++) {
         char text[32];
         double y = axes->top + axes->height - i / 4.0 * (axes->height - 10);
-        snprintf(text, sizeof text, "%.2g", most * i / 4);
+        snprintf(text, sizeof text, "%.3g", most * i / 4);
         if (right)
             canvas_text(canvas, axes->left + axes->width + 6, y + 4, text, key_font,
                         ink_quiet);
@@ -173,7 +173,8 @@ static void draw_curves(struct canvas *canvas, const struct axes *axes,
         if (!level)
             continue;
         struct ink ink = ink_level((size_t)level - 1, false, 1);
-        draw_series(canvas, axes, series, most, 2.2, ink);
+        /* each is thinner than the one before, which it may coincide with */
+        draw_series(canvas, axes, series, most, fmax(1.2, 5 - 1.2 * level), ink);
         key = draw_key(canvas, key, y, series->title, ink);
     }
 }
