@@ -303,7 +303,7 @@ static void check_all(const char *root)
 {
     struct fact facts[FACTS_MAX];
     size_t n = facts_collect(root, facts);
-    assert_int_equal(n, 13);
+    assert_int_equal(n, 14);
     for (size_t i = 0; i < n; i++) {
         assert_true(strlen(facts[i].name) > 0);
         assert_int_equal(strspn(facts[i].name, "abcdefghijklmnopqrstuvwxyz_"),

@@ -171,7 +171,8 @@ void fact_load(const char *root, struct fact *fact)
     }
     bool seen = look_at_load(root, &busy, &stolen);
     if (seen)
-        snprintf(now, sizeof now, "; now %.1f busy, %.1f had by other guests", busy, stolen);
+        snprintf(now, sizeof now, "; now %.1f busy, %.1f had by other guests", busy,
+                 stolen);
     bool disturbed = seen ? busy >= 0.5 || stolen >= 0.1 : average >= 1;
     fact_set(fact, disturbed ? FACT_LIMITED : FACT_GOOD,
              "%.1f processors wanted in the last minute%s", average, now);
