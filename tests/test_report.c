@@ -5,6 +5,7 @@
  * values that are no numbers, names with any bytes in them, nothing at all. */
 #include "core/utf8.h"
 #include "host/claims.h"
+#include "report/probe_levels.h"
 #include "report/probe_report.h"
 #include "report/terminal.h"
 #include "test_report_fixture.h"
@@ -71,47 +72,117 @@ static void assert_tidy(const char *text, size_t width)
     }
 }
 
+static void reasons(FILE *out, const struct strata_probed *probed, int width)
+{
+    probe_why(out, probed, width);
+}
+
+static void reasons_line(FILE *out, const struct strata_probed *probed, int width)
+{
+    probe_why_line(out, probed, width);
+}
+
+static void assert_prints(printer *print, const struct strata_probed *probed, int width,
+                          const char *wanted)
+{
+    char *text = printed(print, probed, width);
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
 static void table_is_as_documented(void **state)
 {
     (void)state;
-    static const char wanted[] =
-        "AMD EPYC 9R14: timing on cpu 1, 11.2 s, 3% of trials disturbed\n"
-        "           size  usable        line  ways      latency\n"
-        "  L1 data   32K  32K             64     8     4 cycles    1.1 ns\n"
-        "  L2         1M? 768K .. 896K    64     -  14.3 cycles    3.9 ns\n"
-        "  L3          -  8.5M .. 12M      -     -    50 cycles   14   ns\n"
-        "  memory                                    390 cycles  105   ns\n"
-        "           entries  reach  ways  miss costs\n"
-        "  L1 dTLB       72   288K  full    7 cycles  1.9 ns  4K pages\n"
-        "  L2 dTLB     3072    12M     -   32 cycles  8.6 ns  4K pages\n"
-        "  L1 dTLB       72   144M  full    7 cycles  1.9 ns  2M pages\n"
+    struct strata_probed probed = fixture_probed();
+    assert_prints(plain_table, &probed, 80,
+                  "AMD EPYC 9R14: timing on cpu 1, 11.2 s, 3% of trials disturbed\n"
+                  "           size  usable        line  ways      latency\n"
+                  "  L1 data   32K  32K             64     8     4 cycles    1.1 ns\n"
+                  "  L2         1M? 768K .. 896K    64     -  14.3 cycles    3.9 ns\n"
+                  "  L3          -  8.5M .. 12M      -     -    50 cycles   14   ns\n"
+                  "  memory                                    390 cycles  105   ns\n"
+                  "           entries  reach  ways  miss costs\n"
+                  "  L1 dTLB       72   288K  full    7 cycles  1.9 ns  4K pages\n"
+                  "  L2 dTLB     3072    12M     -   32 cycles  8.6 ns  4K pages\n"
+                  "  L1 dTLB       72   144M  full    7 cycles  1.9 ns  2M pages\n");
+    dataset_release(probed.data);
+}
+
+/* One table at 60 columns, too: units are in its heading. */
+static void table_is_whole_at_60_columns(void **state)
+{
+    (void)state;
+    struct strata_probed probed = fixture_probed();
+    assert_prints(plain_table, &probed, 60,
+                  "AMD EPYC 9R14: timing on cpu 1, 11.2 s, 3% of trials\n"
+                  "  disturbed\n"
+                  "           size  usable        line  ways  cycles   ns\n"
+                  "  L1 data   32K  32K             64     8       4  1.1\n"
+                  "  L2         1M? 768K .. 896K    64     -    14.3  3.9\n"
+                  "  L3          -  8.5M .. 12M      -     -      50   14\n"
+                  "  memory                                      390  105\n"
+                  "           entries  reach  ways  cycles   ns  page\n"
+                  "  L1 dTLB       72   288K  full       7  1.9    4K\n"
+                  "  L2 dTLB     3072    12M     -      32  8.6    4K\n"
+                  "  L1 dTLB       72   144M  full       7  1.9    2M\n");
+    dataset_release(probed.data);
+}
+
+static void reasons_are_one_line_or_all(void **state)
+{
+    (void)state;
+    struct strata_probed probed = fixture_probed();
+    probed.caches[0].latency_cycles.confidence = 0; /* measured once */
+    assert_prints(reasons_line, &probed, 80,
+                  "5 values not known (-), 2 uncertain (?), 4 remarks: --why\n");
+    assert_prints(
+        reasons, &probed, 80,
         "L2 ways: not known: its index is hashed, and 4 tries found no eviction set.\n"
         "L3 size: not known: other guests use a part of it.\n"
         "L3 line: not known: prefetching hides it.\n"
         "L3 ways: not known: its index is hashed, and 4 tries found no eviction set.\n"
         "L2 dTLB ways: not known: pages of one set were not found.\n"
+        "? less than 95% sure: L1 data latency (not confirmed), L2 size (81% sure).\n"
         "L2 line: 128 bytes behave as one line (effective line).\n"
         "L3 line: 256 bytes behave as one line (effective line).\n"
         "memory latency: between 350 and 460 cycles.\n"
-        "? less than 95% sure: L2 size 81%.\n"
-        "L3: less than usual may be free; other guests seem to use the rest.\n";
+        "L3: less than usual may be free; other guests seem to use the rest.\n");
+    dataset_release(probed.data);
+    struct strata_probed sure = {.cpu = -1};
+    sure.memory_cycles = sure.memory_ns = fixture_exact(100);
+    assert_prints(reasons_line, &sure, 80, "");
+    assert_prints(reasons, &sure, 80, "");
+}
+
+/* No more digits than a measurement supports, and intervals that hold what they held. */
+static void digits_are_true(void **state)
+{
+    (void)state;
     struct strata_probed probed = fixture_probed();
+    probed.caches[1].effective = fixture_known(662630, 575180, 950272, 0.96);
+    probed.caches[2].effective = fixture_known(9437184, 8200000, 12100000, 0.96);
+    probed.memory_cycles = fixture_known(388.4, 311, 485, 0.96);
+    probed.tlbs[1].entries = fixture_known(1459, 1307, 3260, 0.49);
     char *text = printed(plain_table, &probed, 80);
-    assert_string_equal(text, wanted);
+    static const char *const wanted[] = {"560K .. 930K ", " 7.8M .. 12M ", " 390 cycles",
+                                         "1300 .. 3300?", "5.1M .. 13M"};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (!strstr(text, wanted[i]))
+            fail_msg("%s is not in\n%s", wanted[i], text);
     free(text);
     dataset_release(probed.data);
 }
 
 /* What has one reason is said once. */
-static void table_groups_reasons(void **state)
+static void reasons_are_grouped(void **state)
 {
     (void)state;
     struct strata_probed probed = fixture_probed();
     probed.caches[1].size = probed.caches[1].ways = probed.caches[1].line =
         fixture_unknown("no time was left");
     probed.memory_cycles = probed.memory_ns = fixture_unknown("");
-    char *text = printed(plain_table, &probed, 80);
-    assert_non_null(strstr(text, "\nL2 size, line, ways: not known: no time was left.\n"));
+    char *text = printed(reasons, &probed, 80);
+    assert_non_null(strstr(text, "L2 size, line, ways: not known: no time was left.\n"));
     assert_null(strstr(text, "L2 ways: "));
     assert_non_null(strstr(text, "\nmemory latency: not known.\n")); /* in ns as well */
     assert_null(strstr(text, "latency in ns"));
@@ -128,8 +199,8 @@ static void table_fits_a_narrow_terminal(void **state)
         assert_tidy(text, (size_t)width);
         /* in pieces or not, all is there */
         assert_non_null(strstr(text, "768K .. 896K"));
-        assert_non_null(strstr(text, "390 cycles"));
-        assert_non_null(strstr(text, "2M pages"));
+        assert_non_null(strstr(text, width < 72 ? "390" : "390 cycles"));
+        assert_non_null(strstr(text, width < 72 ? "2M\n" : "2M pages"));
         free(text);
     }
     dataset_release(probed.data);
@@ -186,7 +257,8 @@ static struct strata_probed absurd(void)
 static void odd_values_do_no_harm_to_text(void **state)
 {
     (void)state;
-    static printer *const printers[] = {plain_table, plain_picture, plain_comparison};
+    static printer *const printers[] = {plain_table, reasons, reasons_line, plain_picture,
+                                        plain_comparison};
     struct strata_probed empty = {.cpu = -1}, odd = absurd();
     for (size_t i = 0; i < sizeof printers / sizeof *printers; i++)
         for (int width = 0; width < 260; width += 20) {
@@ -232,6 +304,50 @@ static void picture_names_the_levels(void **state)
     dataset_release(probed.data);
 }
 
+/* The levels of both pictures have the latencies and sizes of the table, also where the
+ * curve lies elsewhere, because prefetching helped it. */
+static void levels_are_where_the_table_says(void **state)
+{
+    (void)state;
+    struct strata_probed probed = fixture_probed();
+    struct level levels[PROBE_LEVELS];
+    probed.caches[2].latency_cycles = fixture_known(293, 284, 302, 0.98);
+    assert_int_equal(list_levels(&probed, levels), 4);
+    char *table = printed(plain_table, &probed, 80);
+    for (int i = 0; i < 4; i++) {
+        const struct strata_value *told =
+            i < 3 ? &probed.caches[i].latency_cycles : &probed.memory_cycles;
+        assert_true(levels[i].height == told->value);
+        assert_true(levels[i].low == told->low && levels[i].high == told->high);
+        assert_non_null(strstr(table, levels[i].cost));
+    }
+    assert_string_equal(levels[2].cost, "293 cycles");
+    assert_string_equal(levels[1].extent, "768K");
+    free(table);
+    /* what is not known is drawn where the curve is, without a figure */
+    probed.caches[1].latency_cycles = fixture_unknown("no time was left");
+    assert_int_equal(list_levels(&probed, levels), 4);
+    assert_true(levels[1].height > 13 && levels[1].height < 16);
+    assert_string_equal(levels[1].cost, "");
+    dataset_release(probed.data);
+}
+
+static void picture_has_a_bar_where_the_curve_is_not(void **state)
+{
+    (void)state;
+    struct strata_probed probed = fixture_probed();
+    probed.caches[2].latency_cycles = fixture_known(293, 284, 302, 0.98);
+    char *text = printed(plain_picture, &probed, 120), shown[16384];
+    snprintf(shown, sizeof shown, "%s", text);
+    free(text);
+    assert_non_null(strstr(shown, "L3 9M, 293 cycles"));
+    char *hundred = strstr(shown, "\n   100 +"); /* the curve is at 50 */
+    assert_non_null(hundred);
+    *hundred = '\0';
+    assert_non_null(strstr(shown, "===="));
+    dataset_release(probed.data);
+}
+
 /* In a terminal with UTF-8 the same picture is made of braille and lines. */
 static void picture_follows_the_locale(void **state)
 {
@@ -271,7 +387,7 @@ static void comparison_gives_verdicts(void **state)
         "  L2 usable       768K .. 896K   1M     1M  smaller: 75 to 88% is usable\n"
         "  L2 line         64             64     64  same\n"
         "  L2 ways         16              8      8  larger\n"
-        "  L3              -             32M    32M  not found by measurement\n"
+        "  L3              none          32M    32M  not found by measurement\n"
         "Pages: measured with 4K and 2M; the OS names 4K, 2M, 1G.\n";
     char *text = printed(plain_comparison, &probed, 80);
     assert_string_equal(text, wanted);
@@ -309,7 +425,7 @@ static void comparison_with_a_machine_file(void **state)
         "  L1 data ways     8           12  smaller\n"
         "  L1 dTLB entries  72          72  same\n"
         "  L1 dTLB ways     72          72  same\n"
-        "  L3 dTLB          -           99  not found by measurement\n"
+        "  L3 dTLB          none        99  not found by measurement\n"
         "Pages: measured with 4K and 2M; the file names 4K.\n";
     char *text = printed(file_comparison, &probed, 80);
     assert_string_equal(text, wanted);
@@ -489,7 +605,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_is_as_documented),
-        cmocka_unit_test(table_groups_reasons),
+        cmocka_unit_test(table_is_whole_at_60_columns),
+        cmocka_unit_test(reasons_are_one_line_or_all),
+        cmocka_unit_test(reasons_are_grouped),
+        cmocka_unit_test(digits_are_true),
+        cmocka_unit_test(levels_are_where_the_table_says),
+        cmocka_unit_test(picture_has_a_bar_where_the_curve_is_not),
         cmocka_unit_test(table_fits_a_narrow_terminal),
         cmocka_unit_test(colour_changes_nothing_else),
         cmocka_unit_test(odd_values_do_no_harm_to_text),

@@ -138,6 +138,35 @@ static void header_says_why_not(void **state)
     dataset_release(probed.data);
 }
 
+/* Words of the picture can be searched and selected; what they say is in the table. */
+static void svg_text_is_text(void **state)
+{
+    static const char *const wanted[] = {
+        ">AMD EPYC 9R14</text>",
+        ">host test, 2026-11-18, strata 0.1.0: timing on cpu 1",
+        ">768K, 14.3 cycles</text>",
+        ">L2: 3072</text>",
+        ">footprint, bytes</text>",
+        ">latency, cycles</text>",
+        ">footprint, pages</text>",
+        ">Lines a page: ",
+        ">Packed, ",
+        ">Density: "};
+    struct strata_probed probed = fixture_probed();
+    struct strata_error error = {0};
+    char path[256];
+    strcpy(probed.data->host, "test");
+    strcpy(probed.data->date, "2026-11-18");
+    assert_int_equal(probe_plot(&probed, in_folder(state, "p.svg", path), &error), 0);
+    char *text = contents(path);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (!strstr(text, wanted[i]))
+            fail_msg("no %s", wanted[i]);
+    assert_null(strstr(text, "<use"));
+    free(text);
+    dataset_release(probed.data);
+}
+
 static void svg_is_well_formed(void **state)
 {
     struct strata_probed probed = fixture_probed();
@@ -257,6 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(header_compiles, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(header_says_why_not, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(svg_text_is_text, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(svg_is_well_formed, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(png_shows_all_panels, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(plots_survive_odd_values, make_folder,

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -169,12 +170,69 @@ static void test_short(void **state)
     assert_short(0x1p63, "?");
 }
 
+static void assert_measured(double size, int towards, const char *wanted)
+{
+    char text[SIZE_TEXT];
+    assert_ptr_equal(format_size_measured(size, towards, text), text);
+    assert_string_equal(text, wanted);
+}
+
+static void test_measured(void **state)
+{
+    (void)state;
+    assert_measured(647.1 * 1024, 0, "650K");
+    assert_measured(561.7 * 1024, 0, "560K");
+    assert_measured(572.2 * 1024, -1, "570K");
+    assert_measured(572.2 * 1024, 1, "580K");
+    assert_measured(1330 * 1024., 0, "1.3M");
+    assert_measured(14.6 * 0x1p20, -1, "14M");
+    assert_measured(29.2 * 1024, -1, "29K");
+    /* round as they are */
+    assert_measured(768 * 1024., -1, "768K");
+    assert_measured(768 * 1024., 1, "768K");
+    assert_measured(896 * 1024., 0, "896K");
+    assert_measured(48 * 1024., 0, "48K");
+    assert_measured(0x1p20, 0, "1M");
+    assert_measured(1021 * 1024., 1, "1M");
+    assert_measured(64, 0, "64");
+    assert_measured(-1, 0, "?");
+    assert_measured(NAN, 0, "?");
+    assert_measured(0, 0, "0");
+}
+
+/* Never more than two decimal digits or three binary ones, and on the side that was asked
+ * for. */
+static void test_measured_bounds(void **state)
+{
+    (void)state;
+    struct rng rng = {3};
+    for (int i = 0; i < 20000; i++) {
+        double size = 2048 * exp2(28 * rng_unit(&rng));
+        char low[SIZE_TEXT], high[SIZE_TEXT];
+        uint64_t least;
+        format_size_measured(size, -1, low);
+        format_size_measured(size, 1, high);
+        double unit = strchr(low, 'G') ? 0x1p30 : strchr(low, 'M') ? 0x1p20 : 1024;
+        double a = strtod(low, NULL) * unit;
+        assert_true(a <= size * (1 + 1e-9) && a >= size / 1.11);
+        unit = strchr(high, 'G') ? 0x1p30 : strchr(high, 'M') ? 0x1p20 : 1024;
+        double b = strtod(high, NULL) * unit;
+        assert_true(b >= size * (1 - 1e-9) && b <= size * 1.11);
+        size_t digits = strspn(low, "0123456789");
+        bool decimal = digits <= 2 || low[digits - 1] == '0';
+        bool binary = parse_size(low, &least) == 0 && least >> 60 == 0 &&
+                      fmod((double)least, exp2(floor(log2((double)least)) - 2)) == 0;
+        assert_true(decimal || binary);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right),   cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_written), cmocka_unit_test(test_read_back),
-        cmocka_unit_test(test_short),
+        cmocka_unit_test(test_right),           cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_written),         cmocka_unit_test(test_read_back),
+        cmocka_unit_test(test_short),           cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_measured_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
  *       L1 data   32K  32K             64     8   4 cycles    1.1 ns
  *       …
  *     saved   this.machine
- *     next    strata probe --machine this.machine    probes it in the simulator
+ *     next    strata record --machine this.machine -- ./your-program
  *
  * All that can be wrong with the options is found before anything is measured, so that
  * no measurement is lost to a folder that is not there. What was found is printed before
@@ -23,10 +23,12 @@
 #include "counting/hardware.h"
 #include "dataset/dataset.h"
 #include "host/claims.h"
+#include "host/identity.h"
 #include "host/state.h"
 #include "probe/counted.h"
 #include "report/probe_report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <locale.h>
 #include <sched.h>
@@ -34,8 +36,8 @@
 #include <strata/machine.h>
 #include <strata/probe.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { QUICK_SECONDS = 4, PICTURE_ROWS = 18, COUNTING_BYTES = 512 << 20 };
@@ -111,8 +113,9 @@ static int check_distinct(const struct options *options, size_t at,
                           struct strata_error *error)
 {
     const char *path = option_text(options, outputs[at].option);
-    const char *machine = option_text(options, "machine");
-    if (machine && same_file(path, machine))
+    const char *name = option_text(options, "machine");
+    char machine[PATH_MAX];
+    if (name && !place_of_machine(name, machine, NULL) && same_file(path, machine))
         return fail(error, STRATA_BAD_INPUT,
                     "--%s %s would replace the machine that is probed; name another file",
                     outputs[at].option, path);
@@ -226,13 +229,35 @@ static int read_options(const struct options *options, struct strata_probe_optio
     probe->type = is(options, "type", "double") ? STRATA_FLOAT : STRATA_INT;
     probe->kernels = option_given(options, "plot") || option_given(options, "data");
     if (!status && option_given(options, "machine")) {
-        status = strata_machine_read(option_text(options, "machine"), machine, error);
+        char path[PATH_MAX];
+        status = place_of_machine(option_text(options, "machine"), path, error);
+        if (!status)
+            status = strata_machine_read(path, machine, error);
         probe->machine = machine;
     }
     return status ? status : check_outputs(options, error);
 }
 
-/* Provenance: the command line, as far as it was understood. */
+/* Provenance: the command line, as far as it was understood, and what was measured, where
+ * and when. This machine's name is for titles; no answer rests on it. */
+
+static void name_machine(struct strata_probed *probed)
+{
+    struct dataset *data = probed->data;
+    char name[sizeof probed->name];
+    time_t now = time(NULL);
+    struct tm day;
+    if (localtime_r(&now, &day))
+        strftime(data->date, sizeof data->date, "%Y-%m-%d", &day);
+    if (probed->cpu < 0)
+        return; /* it is simulated */
+    host_name(data->host, sizeof data->host);
+    processor_name("", name, sizeof name);
+    if (*name) {
+        strcpy(probed->name, name);
+        snprintf(data->machine, sizeof data->machine, "%s", name);
+    }
+}
 
 static void name_command(const struct options *options, struct dataset *data)
 {
@@ -248,14 +273,6 @@ static void name_command(const struct options *options, struct dataset *data)
 }
 
 /* Printing. */
-
-static int columns_of(int fd)
-{
-    struct winsize size;
-    bool narrow =
-        ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_col < TERM_COLUMNS;
-    return narrow ? size.ws_col : TERM_COLUMNS;
-}
 
 static int read_claims(const struct strata_probed *probed,
                        const struct strata_machine *machine, struct claims *claims,
@@ -287,15 +304,21 @@ static int print_json(const struct strata_probed *probed, const struct strata_pr
     return STRATA_OK;
 }
 
-static void print_text(const struct strata_probed *probed,
+static void print_table(const struct strata_probed *probed, bool why, int columns)
+{
+    probe_table(stdout, probed, term_has_colour(stdout), columns);
+    (why ? probe_why : probe_why_line)(stdout, probed, columns);
+}
+
+static void print_text(const struct options *options, const struct strata_probed *probed,
                        const struct strata_probed *timed, const struct claims *claims)
 {
-    int columns = columns_of(STDOUT_FILENO);
-    bool colour = term_has_colour(stdout);
-    probe_table(stdout, probed, colour, columns);
+    int columns = term_text_columns(stdout);
+    bool colour = term_has_colour(stdout), why = option_given(options, "why");
+    print_table(probed, why, columns);
     if (timed) {
         putchar('\n');
-        probe_table(stdout, timed, colour, columns);
+        print_table(timed, why, columns);
         putchar('\n');
         probe_verdicts(stdout, probed, timed, columns);
     }
@@ -320,7 +343,7 @@ static int print_findings(const struct options *options, const struct strata_pro
         return status;
     if (option_given(options, "json"))
         return print_json(probed, timed, compare ? &claims : NULL, error);
-    print_text(probed, timed, compare ? &claims : NULL);
+    print_text(options, probed, timed, compare ? &claims : NULL);
     return STRATA_OK;
 }
 
@@ -347,17 +370,19 @@ static int write_outputs(const struct options *options, const struct strata_prob
     return status;
 }
 
-/* What a person at a terminal may want to do now. */
+/* What a person at a terminal may want to do now, as it can be typed: the program by the
+ * name by which it was called. */
 static void print_next(const struct options *options)
 {
     const char *saved = option_text(options, "save");
     const char *machine = option_text(options, "machine");
-    if (saved)
-        printf("next    strata probe --machine %s    probes it in the simulator\n", saved);
+    const char *self = program_invocation_name;
+    if (saved && !machine)
+        printf("next    %s record --machine %s -- ./your-program\n", self, saved);
     else if (machine && !option_given(options, "compare"))
-        printf("next    strata probe --machine %s --compare\n", machine);
+        printf("next    %s probe --machine %s --compare\n", self, machine);
     else if (!machine)
-        printf("next    strata probe --save this.machine --plot probe.svg\n");
+        printf("next    %s probe --save this.machine --plot probe.svg\n", self);
 }
 
 static int show(const struct options *options, const struct strata_probed *probed,
@@ -430,6 +455,9 @@ int cmd_probe(const struct options *options, struct strata_error *error)
     progress_end(&progress);
     if (!status) {
         name_command(options, probed.data);
+        name_machine(&probed);
+        if (both)
+            name_machine(&timed);
         status = show(options, &probed, both ? &timed : NULL, probe.machine, error);
     }
     strata_probed_release(&probed);

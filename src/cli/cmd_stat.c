@@ -36,7 +36,7 @@ static int print_to(FILE *out, const struct stat_job *job, const struct stat_rep
     if (job->format == STAT_CSV)
         stat_csv(out, report, heading);
     else
-        stat_text(out, report, &style, TERM_COLUMNS);
+        stat_text(out, report, &style, term_text_columns(out));
     return STRATA_OK;
 }
 

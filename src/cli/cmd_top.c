@@ -153,7 +153,7 @@ static int print_frame(struct top *top, const struct batch *batch, bool first,
     else if (batch->format == FORMAT_CSV)
         top_csv(stdout, &frame, batch->most, first);
     else
-        top_text(stdout, &frame, batch->most, TERM_COLUMNS);
+        top_text(stdout, &frame, batch->most, term_columns(STDOUT_FILENO));
     if (!status && fflush(stdout) != 0)
         status = fail(error, STRATA_FAILED, "cannot write to standard output: %m");
     return status;

@@ -16,11 +16,13 @@ static const struct option_spec probe_options[] = {
     {"source", 0, "auto|timing|perf|sim",
      "where the numbers come from; auto (the default) is sim with --machine and timing "
      "without"},
-    {"machine", 'm', "FILE", "probe the simulated machine that FILE describes"},
+    {"machine", 'm', "FILE",
+     "probe a simulated machine: a file, or the name of one that comes with strata"},
     {"method", 0, "timing|counters|both",
      "what is measured: time (the default), counts of misses, or both side by side"},
     {"type", 0, "int|double", "what is loaded when misses are counted; the default is int"},
     {"json", 0, NULL, "print JSON: plain numbers, bytes and cycles"},
+    {"why", 0, NULL, "say in full why values are not known or uncertain"},
     {"header", 0, "FILE", "write a C header with what was found"},
     {"save", 0, "FILE", "write a machine file of what was found"},
     {"plot", 0, "FILE", "draw the measured curves, as SVG or PNG by the ending"},
@@ -171,6 +173,10 @@ const struct command commands[] = {
      "many ways, how slow. Nothing is read from the operating system's or the processor's "
      "own description.",
      probe_options, NULL, cmd_probe},
+    {"machines", "list the machines that come with strata",
+     "Lists the names that --machine takes besides files, with the processor that each "
+     "describes and its caches.",
+     json_options, NULL, cmd_machines},
     {"record", "record which data a program misses in the caches",
      "Runs a program on a simulated machine and writes a profile: misses and latency by "
      "object, function and line. The program's input, output and exit status are its own.",

@@ -35,6 +35,7 @@ void command_report(const struct strata_error *error, bool json, FILE *out, FILE
 bool command_wants_json(int argc, char **argv);
 
 int cmd_probe(const struct options *options, struct strata_error *error);
+int cmd_machines(const struct options *options, struct strata_error *error);
 int cmd_record(const struct options *options, struct strata_error *error);
 int cmd_stat(const struct options *options, struct strata_error *error);
 int cmd_serve(const struct options *options, struct strata_error *error);

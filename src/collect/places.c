@@ -92,6 +92,15 @@ static bool machines_folder(char folder[PATH_MAX])
                           generic_machine, folder);
 }
 
+int place_of_machines(char folder[PATH_MAX], struct strata_error *error)
+{
+    if (machines_folder(folder))
+        return STRATA_OK;
+    return fail(error, STRATA_UNABLE,
+                "the machines that come with strata are not where it was installed; set "
+                "STRATA_MACHINES to their folder");
+}
+
 static int find_named(const char *name, char path[PATH_MAX], struct strata_error *error)
 {
     char folder[PATH_MAX], file[PATH_MAX];
@@ -110,8 +119,8 @@ static int find_named(const char *name, char path[PATH_MAX], struct strata_error
         return STRATA_OK;
     return fail(
         error, STRATA_BAD_INPUT,
-        "--machine %s: no such file, here or in %s, which has the machines that come "
-        "with strata",
+        "--machine %s: no such file, here or in %s; 'strata machines' lists those that "
+        "come with strata",
         name, folder);
 }
 

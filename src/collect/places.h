@@ -33,6 +33,9 @@ int place_of_valgrind(char path[PATH_MAX], struct strata_error *error);
  * there is none. */
 int place_of_machine(const char *name, char path[PATH_MAX], struct strata_error *error);
 
+/* The folder of the machines that come with strata. STRATA_UNABLE where there is none. */
+int place_of_machines(char folder[PATH_MAX], struct strata_error *error);
+
 /* The folder of the tables of events and metrics. STRATA_UNABLE where there is none. */
 int place_of_metrics(char folder[PATH_MAX], struct strata_error *error);
 

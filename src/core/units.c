@@ -2,11 +2,13 @@
  *
  * Sizes as people write them; core/units.h has the contract.
  *
- * Whole-number arithmetic throughout: a size is exact or it is refused, and the
- * decimal point is a point in every locale. */
+ * Whole-number arithmetic in reading: a size is exact or it is refused, and the decimal
+ * point is a point in every locale. */
 #include "core/units.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -128,6 +130,48 @@ const char *format_size_short(double size, char text[SIZE_TEXT])
     else
         snprintf(text, SIZE_TEXT, "%" PRIu64 "%c", n / 10, suffixes[step - 1]);
     return text;
+}
+
+static double round_towards(double x, int towards)
+{
+    return towards < 0 ? floor(x) : towards > 0 ? ceil(x) : round(x);
+}
+
+/* The unit in which a size is printed. */
+static double unit_of(double size)
+{
+    double unit = 1;
+    for (const char *s = suffixes; *s && size >= 1024 * unit; s++)
+        unit *= 1024;
+    return unit;
+}
+
+/* Two decimal digits. */
+static double round_decimal(double size, int towards)
+{
+    double unit = unit_of(size), in_units = size / unit;
+    double steps = in_units >= 100 ? 0.1 : in_units >= 10 || unit == 1 ? 1 : 10;
+    return round_towards(in_units * steps, towards) / steps * unit;
+}
+
+/* Three binary ones: 768K, 896K, 1M and 1.5M are as round as 800K. */
+static double round_binary(double size, int towards)
+{
+    double step = exp2(floor(log2(size)) - 2);
+    return round_towards(size / step, towards) * step;
+}
+
+const char *format_size_measured(double size, int towards, char text[SIZE_TEXT])
+{
+    if (!(size > 0 && size < 0x1p62))
+        return format_size_short(size, text);
+    double decimal = round_decimal(size, towards), binary = round_binary(size, towards);
+    double tenths = binary / unit_of(binary) * 10;
+    /* 1.25M would be printed as 1.2M */
+    bool exact =
+        tenths == floor(tenths) && (unit_of(binary) > 1 || binary == floor(binary));
+    bool nearer = fabs(binary - size) <= fabs(decimal - size);
+    return format_size_short(exact && nearer ? binary : decimal, text);
 }
 
 const char *format_thousands(uint64_t count, char text[THOUSANDS_TEXT])

@@ -23,6 +23,11 @@ const char *format_size(uint64_t size, char text[SIZE_TEXT]);
 /* Writes a form for people: at most one fractional digit, so 1.2M for 1.25M. */
 const char *format_size_short(double size, char text[SIZE_TEXT]);
 
+/* The same for a size that was measured: no more digits than a sixteenth of an octave
+ * supports, so 650K for 647.1K and 768K for itself. Towards 0 (-1), to the nearest (0) or
+ * away from 0 (1), so that an interval still holds what it held. */
+const char *format_size_measured(double size, int towards, char text[SIZE_TEXT]);
+
 enum { THOUSANDS_TEXT = 28 };
 
 /* Writes a count as people read it: 1,335,667. */

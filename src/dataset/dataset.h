@@ -42,6 +42,8 @@ struct dataset {
     char command[256];
     char version[32];
     char settings[256];
+    char host[64],
+        date[16]; /* where and when (2026-11-18); "" where that does not matter */
     uint64_t seed;
     double cycle_ns;
     size_t nseries, capacity;

@@ -16,6 +16,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,17 +33,22 @@ enum { LONGEST = 256 };
 struct text_field {
     const char *key;
     size_t offset, size;
+    bool optional; /* not written where it is empty */
 };
-#define TEXT(type, member)                                                                 \
+#define FIELD(type, member, optional)                                                      \
     {                                                                                      \
-#member, offsetof(struct type, member), sizeof(((struct type *)0)->member)         \
+#member, offsetof(struct type, member), sizeof(((struct type *)0)->member),        \
+            optional                                                                       \
     }
+#define TEXT(type, member) FIELD(type, member, false)
 
 static const struct text_field dataset_texts[] = {
     TEXT(dataset, machine),
     TEXT(dataset, command),
     TEXT(dataset, version),
     TEXT(dataset, settings),
+    FIELD(dataset, host, true),
+    FIELD(dataset, date, true),
     {0},
 };
 static const struct text_field series_texts[] = {
@@ -67,7 +73,8 @@ static int set_texts(json_t *object, const void *record, const struct text_field
     char clean[LONGEST];
     for (; fields->key; fields++) {
         utf8_clean((const char *)record + fields->offset, clean, sizeof clean);
-        bad |= json_object_set_new(object, fields->key, json_string(clean));
+        if (*clean || !fields->optional)
+            bad |= json_object_set_new(object, fields->key, json_string(clean));
     }
     return bad;
 }
@@ -197,9 +204,11 @@ static void print_series(FILE *out, const struct series *series)
 static int print_csv(FILE *out, const struct dataset *dataset)
 {
     char clean[LONGEST];
-    for (const struct text_field *f = dataset_texts; f->key; f++)
-        fprintf(out, "# %s: %s\n", f->key,
-                utf8_clean((const char *)dataset + f->offset, clean, sizeof clean));
+    for (const struct text_field *f = dataset_texts; f->key; f++) {
+        utf8_clean((const char *)dataset + f->offset, clean, sizeof clean);
+        if (*clean || !f->optional)
+            fprintf(out, "# %s: %s\n", f->key, clean);
+    }
     fprintf(out, "# seed: %llu\n# cycle_ns: %.17g\n", (unsigned long long)dataset->seed,
             dataset->cycle_ns);
     fputs("series,what,x,y,x_unit,y_unit\n", out);
@@ -276,6 +285,8 @@ static int read_texts(const struct reader *reader, const json_t *object, void *r
 {
     for (; fields->key; fields++) {
         const json_t *value = json_object_get(object, fields->key);
+        if (!value && fields->optional)
+            continue;
         if (!json_is_string(value))
             return bad(reader, "\"%s\" must be a string", fields->key);
         if (json_string_length(value) >= fields->size)

@@ -22,6 +22,13 @@ static uint32_t whole(double x)
     return (uint32_t)fmax(0, round(x));
 }
 
+/* Rounded to four digits: a clock that is set against one loop supports no more. */
+static uint64_t four_digits(double x)
+{
+    double digit = pow(10, floor(log10(x)) - 3);
+    return (uint64_t)(x >= 1e4 ? round(x / digit) * digit : round(x));
+}
+
 static double value_or(const struct strata_value *value, double otherwise)
 {
     return value->known ? value->value : otherwise;
@@ -140,7 +147,7 @@ int strata_probed_machine(const struct strata_probed *probed,
     snprintf(machine->name, sizeof machine->name, "%s", probed->name);
     machine->page = probed->page;
     machine->huge = probed->huge;
-    machine->frequency = (uint64_t)round(1e9 / probed->cycle_ns);
+    machine->frequency = four_digits(1e9 / probed->cycle_ns);
     machine->mapping = STRATA_MAP_RANDOM;
     for (int i = 0; i < probed->ncaches; i++)
         save_cache(&probed->caches[i], i ? &machine->caches[i - 1] : NULL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A drawing that becomes an SVG or a PNG: one drawing code for both, by cairo, in
- * memory until it is whole.
+ * A drawing that becomes an SVG or a PNG: one drawing code for both, in memory until it
+ * is whole. The text of an SVG is text.
  *
  * Coordinates are pixels from the upper left; a PNG has twice as many. Text must be
  * well-formed UTF-8 (core/utf8.h). An error (no memory, say) makes the calls that

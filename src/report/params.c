@@ -57,6 +57,23 @@ bool value_doubtful(const struct strata_value *value)
     return value_known(value) && !(value->confidence >= PROBE_SURE);
 }
 
+/* Two digits of an end of an interval. */
+static double two_digits(double x, bool up)
+{
+    double digit = x >= 100 ? pow(10, floor(log10(x)) - 1) : 1;
+    return (up ? ceil(x / digit) : floor(x / digit)) * digit;
+}
+
+void format_entries(const struct strata_value *value, char *text, size_t size)
+{
+    bool ends = isfinite(value->low) && isfinite(value->high) && value->low < value->high;
+    if (value_doubtful(value) && ends)
+        snprintf(text, size, "%.0f .. %.0f", two_digits(value->low, false),
+                 two_digits(value->high, true));
+    else
+        snprintf(text, size, "%.0f", value->value);
+}
+
 static int clamp(int n, int most)
 {
     return n < 0 ? 0 : n > most ? most : n;

@@ -32,6 +32,9 @@ bool value_known(const struct strata_value *value);
 /* Known, but with less confidence than PROBE_SURE. */
 bool value_doubtful(const struct strata_value *value);
 
+/* A number of entries: "72", or its interval where it is doubtful: "1300 .. 3200". */
+void format_entries(const struct strata_value *value, char *text, size_t size);
+
 /* An owner of parameters with its name for people ("L1 data", "L2 dTLB", "memory"). */
 struct owner {
     char name[32];

@@ -6,9 +6,10 @@
  *                     measured       OS   hwloc  verdict
  *       L1 data size  32K           32K     32K  same
  *       L3 usable     8.5M .. 12M   32M     32M  smaller: 27 to 38% is usable
- *       L3 ways       –              16      16  unknown: not measured
+ *       L3 ways       –              16      16  not known
  *
- * The verdict is on the first claim that there is. */
+ * A dash is what is not known; who claims nothing has an empty place, and what is claimed
+ * but does not show is "none". The verdict is on the first claim that there is. */
 #include "core/units.h"
 #include "host/claims.h"
 #include "report/params.h"
@@ -69,11 +70,12 @@ static double claimed(const void *claim, const struct figure *figure)
     return figure->wide ? (double)wide : narrow;
 }
 
+/* A figure; nothing where there is none. */
 static void put_claim(struct comparison *c, int column, double value, bool bytes)
 {
     char text[GRID_CELL], size[SIZE_TEXT];
     if (!(value > 0))
-        snprintf(text, sizeof text, "%s", style_dash(c->style));
+        *text = '\0';
     else if (bytes)
         snprintf(text, sizeof text, "%s", format_size_short(value, size));
     else
@@ -88,8 +90,10 @@ static void put_measured(struct comparison *c, const struct strata_value *value,
     if (value_known(value) && figure->usable) {
         format_interval(value, text, sizeof text);
         grid_set(&c->grid, MEASURED, text);
+    } else if (value_known(value)) {
+        put_claim(c, MEASURED, value->value, figure->bytes);
     } else {
-        put_claim(c, MEASURED, value_known(value) ? value->value : 0, figure->bytes);
+        grid_set(&c->grid, MEASURED, style_dash(c->style));
     }
     if (value_doubtful(value))
         grid_mark(&c->grid, MEASURED, '?');
@@ -120,9 +124,9 @@ static void verdict(const struct strata_value *value, double first, double secon
 {
     double claim = first > 0 ? first : second;
     if (!value_known(value))
-        snprintf(text, size, "unknown: not measured");
+        snprintf(text, size, "not known");
     else if (!(claim > 0))
-        snprintf(text, size, "unknown: no claim");
+        snprintf(text, size, "no claim");
     else if (figure->usable)
         usable_verdict(value, claim, text, size);
     else if (value->value == claim)
@@ -183,7 +187,7 @@ static void put_unseen(struct comparison *c, const char *name, const void *const
 {
     grid_row(&c->grid);
     grid_set(&c->grid, 0, name);
-    grid_set(&c->grid, MEASURED, style_dash(c->style));
+    grid_set(&c->grid, MEASURED, "none");
     for (int i = 0; i < c->claimants; i++)
         put_claim(c, FIRST_CLAIM + i, claimed(claim[i], figure), figure->bytes);
     grid_set(&c->grid, FIRST_CLAIM + c->claimants, "not found by measurement");

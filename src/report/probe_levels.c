@@ -12,24 +12,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names the i-th level by the cache in its place; what lies behind all caches is memory. */
+/* The latency that is told of the i-th level; what lies behind all caches is memory. */
+static const struct strata_value *latency_of(const struct strata_probed *probed, size_t i)
+{
+    return i < (size_t)cache_count(probed) ? &probed->caches[i].latency_cycles
+                                           : &probed->memory_cycles;
+}
+
+static void set_latency(struct level *level, const struct strata_value *latency)
+{
+    if (!value_known(latency) || latency->value <= 0)
+        return;
+    bool interval = isfinite(latency->low) && isfinite(latency->high);
+    level->height = latency->value;
+    level->low = interval ? latency->low : latency->value;
+    level->high = interval ? latency->high : latency->value;
+    format_cycles(latency, level->cost, sizeof level->cost);
+}
+
+/* Names the i-th level by the cache in its place, and puts it where its latency is. */
 static void name_level(const struct strata_probed *probed, size_t i, struct level *level)
 {
-    if (i < (size_t)cache_count(probed)) {
-        const struct strata_probed_cache *cache = &probed->caches[i];
-        snprintf(level->name, sizeof level->name, "L%d", cache->level);
-        if (value_known(&cache->effective)) {
-            char size[SIZE_TEXT];
-            snprintf(level->extent, sizeof level->extent, "%s",
-                     format_size_short(cache->effective.value, size));
-        }
-        if (value_known(&cache->latency_cycles))
-            format_cycles(cache->latency_cycles.value, level->cost, sizeof level->cost);
+    level->low = level->high = level->height;
+    set_latency(level, latency_of(probed, i));
+    if (i >= (size_t)cache_count(probed)) {
+        snprintf(level->name, sizeof level->name, "memory");
         return;
     }
-    snprintf(level->name, sizeof level->name, "memory");
-    if (value_known(&probed->memory_cycles))
-        format_cycles(probed->memory_cycles.value, level->cost, sizeof level->cost);
+    const struct strata_probed_cache *cache = &probed->caches[i];
+    snprintf(level->name, sizeof level->name, "L%d", cache->level);
+    if (value_known(&cache->effective)) {
+        char size[SIZE_TEXT];
+        snprintf(level->extent, sizeof level->extent, "%s",
+                 format_size_measured(cache->effective.value, 0, size));
+    }
 }
 
 static size_t from_steps(const struct strata_probed *probed, const struct series *series,
@@ -55,8 +71,7 @@ static size_t from_caches(const struct strata_probed *probed, double begin, doub
     for (int i = 0; i <= cache_count(probed); i++) {
         bool memory = i == cache_count(probed);
         const struct strata_value *end = &probed->caches[memory ? 0 : i].effective;
-        const struct strata_value *height =
-            memory ? &probed->memory_cycles : &probed->caches[i].latency_cycles;
+        const struct strata_value *height = latency_of(probed, (size_t)i);
         double to = memory ? last : value_known(end) ? fmin(end->value, last) : NAN;
         if (!(to > begin) || !value_known(height) || height->value <= 0)
             continue;
@@ -76,6 +91,26 @@ size_t list_levels(const struct strata_probed *probed, struct level levels[PROBE
         return from_steps(probed, series, levels);
     return from_caches(probed, series->points[0].x, series->points[series->npoints - 1].x,
                        levels);
+}
+
+const struct series *latency_series(const struct strata_probed *probed, size_t i)
+{
+    char name[32];
+    snprintf(name, sizeof name, "latency%zu", i + 1);
+    return dataset_find(probed->data, name);
+}
+
+double latency_footprint(const struct strata_probed *probed, size_t i, double visits)
+{
+    enum { PAGE = 4096 }; /* nothing is brought in beyond the smallest page */
+    double unit = 1;
+    for (size_t j = 0; j <= i && j < (size_t)cache_count(probed); j++) {
+        const struct strata_probed_cache *cache = &probed->caches[j];
+        unit = fmax(unit, value_known(&cache->line) ? cache->line.value : 1);
+        unit = fmax(unit,
+                    value_known(&cache->effective_line) ? cache->effective_line.value : 1);
+    }
+    return visits * fmin(unit, PAGE);
 }
 
 int curve_make(const struct series *series, struct curve *curve)

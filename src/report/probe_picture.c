@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The latency curve in a terminal: log footprint against log cycles, with the levels
- * named above and their ends marked.
+ * named above, their ends marked, and a bar at each latency that is told, which shows
+ * where the curve is elsewhere.
  *
  *     cycles     L1 32K          L2 896K        L3 12M     memory
  *       500 ┤              ┊                ┊           ┊ ⣀⣀⠤⠤⠒⠒⠒
@@ -37,6 +38,7 @@ struct picture {
     unsigned char dots[MAX_HEIGHT][MAX_WIDTH]; /* bit set per character */
     signed char colour[MAX_WIDTH];             /* level by column, or NO_LEVEL */
     bool ends[MAX_WIDTH];                      /* a level ends in this column */
+    signed char bars[MAX_WIDTH];               /* the row of its latency, or NO_LEVEL */
 };
 
 static int to_dot(const struct scale *scale, double value)
@@ -95,11 +97,15 @@ static void draw_curve(struct picture *picture, const struct curve *curve)
 static void mark_levels(struct picture *picture)
 {
     memset(picture->colour, NO_LEVEL, sizeof picture->colour);
+    memset(picture->bars, NO_LEVEL, sizeof picture->bars);
     for (size_t i = 0; i < picture->nlevels; i++) {
         int begin = column_of(picture, picture->levels[i].begin);
         int end = column_of(picture, picture->levels[i].end);
-        for (int column = begin; column <= end; column++)
+        int row = row_of(picture, picture->levels[i].height);
+        for (int column = begin; column <= end; column++) {
             picture->colour[column] = (signed char)i;
+            picture->bars[column] = (signed char)row;
+        }
         picture->ends[end] = i + 1 < picture->nlevels;
     }
 }
@@ -110,6 +116,10 @@ static void set_scales(struct picture *picture, const struct curve *curve)
     for (size_t i = 0; i < curve->n; i++) {
         low = fmin(low, curve->y[i]);
         high = fmax(high, curve->y[i]);
+    }
+    for (size_t i = 0; i < picture->nlevels; i++) {
+        low = fmin(low, picture->levels[i].height);
+        high = fmax(high, picture->levels[i].height);
     }
     picture->across = picture->style->utf8 ? 2 : 1;
     picture->down = picture->style->utf8 ? 4 : 2;
@@ -181,30 +191,35 @@ static void print_braille(FILE *out, unsigned char dots)
     putc(0x80 | (dots & 0x3f), out);
 }
 
+/* What a place shows: dots of the curve before a bar before the end of a level. */
 static void print_character(FILE *out, const struct picture *picture, int row, int column)
 {
     static const char halves[] = " '.:"; /* none, upper, lower, both */
     unsigned char dots = picture->dots[row][column];
     int level = picture->colour[column];
-    if (dots) {
+    bool utf8 = picture->style->utf8, bar = picture->bars[column] == row;
+    if (dots || bar)
         fputs(level_colour(picture, level), out);
-        if (picture->style->utf8)
-            print_braille(out, dots);
-        else
-            putc(halves[dots & 3], out);
-        fputs(colour_end(picture, level), out);
-    } else if (picture->ends[column]) {
-        fprintf(out, "%s%s%s", paint_begin(picture->style, PAINT_DIM),
-                picture->style->utf8 ? "┊" : "|", paint_end(picture->style, PAINT_DIM));
-    } else {
+    if (dots && utf8)
+        print_braille(out, dots);
+    else if (dots)
+        putc(halves[dots & 3], out);
+    else if (bar)
+        fputs(utf8 ? "━" : "=", out);
+    else if (picture->ends[column])
+        fprintf(out, "%s%s%s", paint_begin(picture->style, PAINT_DIM), utf8 ? "┊" : "|",
+                paint_end(picture->style, PAINT_DIM));
+    else
         putc(' ', out);
-    }
+    if (dots || bar)
+        fputs(colour_end(picture, level), out);
 }
 
 static bool row_is_blank(const struct picture *picture, int row, int from)
 {
     for (int column = from; column < picture->columns; column++)
-        if (picture->dots[row][column] || picture->ends[column])
+        if (picture->dots[row][column] || picture->ends[column] ||
+            picture->bars[column] == row)
             return false;
     return true;
 }
@@ -289,8 +304,8 @@ void probe_picture(FILE *out, const struct strata_probed *probed, bool colour, i
         .columns = bound(width, 40, MAX_WIDTH) - MARGIN,
         .rows = bound(height, 8, MAX_HEIGHT) - 3,
     };
-    set_scales(&picture, &curve);
     picture.nlevels = list_levels(probed, picture.levels);
+    set_scales(&picture, &curve);
     mark_levels(&picture);
     draw_curve(&picture, &curve);
     print_names(out, &picture);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * The plot of `strata probe`: on top the latency by footprint, every observation a dot,
- * their minima a line, the steps that the analysis found in colour, and beside it, along
- * the same axis of latencies, the density whose peaks are the levels. Below, one panel
- * for the TLBs of each page size that was measured.
+ * their minima a line, each level a bar in colour at the latency that is told, with what
+ * that was told from, and beside it, along the same axis of latencies, the density whose
+ * peaks are the levels. Below, one panel for the TLBs of each page size that was measured.
+ * Last, what all of that means, in words.
  *
- * Which series belong where follows from their names: "cache" is the curve on top. Below
- * are "tlbN", N lines in every page, and its control "packedN", as many lines in as few
- * pages as hold them; with "huge-" before that, those for huge pages. */
+ * Which series belong where follows from their names: "cache" is the curve on top, and
+ * "latencyN" what was measured of the N-th level. Below are "tlbN", N lines in every page,
+ * and its control "packedN", as many lines in as few pages as hold them; with "huge-"
+ * before that, those for huge pages. */
 #include "core/units.h"
 #include "core/utf8.h"
 #include "report/axes.h"
@@ -23,6 +25,7 @@
 
 enum {
     WIDTH = 960,
+    EDGE = 18,
     LEFT = 64,
     RIGHT = 56,
     GAP = 16,
@@ -32,8 +35,10 @@ enum {
     TLB_TOP = CURVE_TOP + CURVE_HEIGHT + 108,
     TLB_HEIGHT = 190,
     TLB_GAP = 72,
-    CURVE_MARGIN = 52, /* below a panel, for its labels */
-    TLB_MARGIN = 76,
+    CURVE_MARGIN = 60, /* below a panel, for its labels */
+    TLB_MARGIN = 84,
+    WORDS_LINE = 18, /* from one line of the explanation to the next */
+    WORDS_LEFT = EDGE + 40,
 };
 
 static const struct font title_font = {19, true, ALIGN_LEFT},
@@ -139,37 +144,59 @@ static void shade_level(struct canvas *canvas, const struct axes *axes,
     canvas_line(canvas, to, axes->top, to, bottom, 1.2, true, ink_level(i, false, 0.8));
 }
 
-/* The widest of the texts that fits `room`, or "". */
-static const char *fitting(struct canvas *canvas, const char *const *texts, size_t n,
-                           double room)
-{
-    for (size_t i = 0; i < n; i++)
-        if (canvas_text_width(canvas, texts[i], label_font) <= room)
-            return texts[i];
-    return "";
-}
-
-/* "L2" above "896K, 14 cycles", as much of it as the level is wide. */
+/* "L2" above "896K, 14 cycles", in two lines where the level is narrow. */
 static void name_level(struct canvas *canvas, const struct axes *axes,
                        const struct level *level, struct ink ink)
 {
+    enum { LINE = 15 };
     double from = axes_x(axes, level->begin), to = axes_x(axes, level->end);
-    double x = (from + to) / 2, room = to - from - 4;
+    double x = (from + to) / 2, y = axes->top - 8, room = to - from - 4;
     char both[80];
     snprintf(both, sizeof both, "%s%s%s", level->extent,
              *level->extent && *level->cost ? ", " : "", level->cost);
-    const char *const below[] = {both, level->extent, level->cost};
-    if (canvas_text_width(canvas, level->name, name_font) <= room + 4)
-        canvas_text(canvas, x, axes->top - 24, level->name, name_font, ink);
-    canvas_text(canvas, x, axes->top - 8, fitting(canvas, below, 3, room), label_font, ink);
+    if (canvas_text_width(canvas, both, label_font) <= room) {
+        canvas_text(canvas, x, y, both, label_font, ink);
+    } else {
+        canvas_text(canvas, x, y, level->cost, label_font, ink);
+        y -= *level->cost ? LINE : 0;
+        canvas_text(canvas, x, y, level->extent, label_font, ink);
+    }
+    canvas_text(canvas, x, y - LINE - 1, level->name, name_font, ink);
 }
 
+/* The bar of a level at its latency, on a band of what that may be. */
 static void draw_step(struct canvas *canvas, const struct axes *axes,
-                      const struct level *level, struct ink ink)
+                      const struct level *level, size_t i, bool memory)
 {
-    double y = axes_y(axes, level->height);
-    canvas_line(canvas, axes_x(axes, level->begin), y, axes_x(axes, level->end), y, 4,
-                false, ink);
+    double from = axes_x(axes, level->begin), to = axes_x(axes, level->end);
+    double y = axes_y(axes, level->height), top = axes_y(axes, level->high);
+    canvas_box(canvas, from, top, to - from, axes_y(axes, level->low) - top,
+               ink_level(i, memory, 0.16));
+    canvas_line(canvas, from, y, to, y, 4, false, ink_level(i, memory, 0.85));
+}
+
+/* A trial of the latency of a level, as a cross: the footprint is what its visits take up
+ * in caches, as far as the level goes. */
+static void draw_cross(struct canvas *canvas, double x, double y, struct ink ink)
+{
+    enum { ARM = 3 };
+    canvas_line(canvas, x - ARM, y - ARM, x + ARM, y + ARM, 1.2, false, ink);
+    canvas_line(canvas, x - ARM, y + ARM, x + ARM, y - ARM, 1.2, false, ink);
+}
+
+static void draw_latency(struct canvas *canvas, const struct axes *axes,
+                         const struct strata_probed *probed, const struct level *level,
+                         size_t i)
+{
+    const struct series *series = latency_series(probed, i);
+    struct ink ink = ink_level(i, is_memory(probed, i), 1);
+    for (size_t j = 0; series && j < series->npoints; j++) {
+        double x = latency_footprint(probed, i, series->points[j].x);
+        double y = point_min(&series->points[j]);
+        if (y > 0 && isfinite(y))
+            draw_cross(canvas, axes_x(axes, fmax(level->begin, fmin(x, level->end))),
+                       axes_y(axes, y), ink);
+    }
 }
 
 /* The greatest density that is a number. */
@@ -224,46 +251,59 @@ static void draw_density_panel(struct canvas *canvas, const struct axes *curve,
     }
     draw_density(canvas, &axes, series);
     axes_frame(canvas, &axes);
-    canvas_text(canvas, axes.left + axes.width / 2, bottom + 16, "density", label_font,
+    canvas_text(canvas, axes.left + axes.width / 2, bottom + 34, "density", label_font,
                 ink_quiet);
 }
 
-static void draw_curve_panel(struct canvas *canvas, const struct strata_probed *probed,
-                             const struct series *series, struct axes *axes)
+static void draw_levels(struct canvas *canvas, const struct axes *axes,
+                        const struct strata_probed *probed, const struct level *levels,
+                        size_t n)
 {
-    struct level levels[PROBE_LEVELS];
-    size_t n = list_levels(probed, levels);
+    for (size_t i = 0; i < n; i++) {
+        bool memory = is_memory(probed, i);
+        draw_step(canvas, axes, &levels[i], i, memory);
+        name_level(canvas, axes, &levels[i], ink_level(i, memory, 1));
+    }
+}
+
+static void draw_curve_panel(struct canvas *canvas, const struct strata_probed *probed,
+                             const struct series *series, struct axes *axes,
+                             const struct level *levels, size_t n)
+{
     axes_powers(canvas, axes, true);
     axes_decades(canvas, axes, 1, false);
     for (size_t i = 0; i < n; i++)
         shade_level(canvas, axes, probed, &levels[i], i);
     draw_observations(canvas, axes, series);
-    for (size_t i = 0; i < n; i++) {
-        draw_step(canvas, axes, &levels[i], ink_level(i, is_memory(probed, i), 0.85));
-        name_level(canvas, axes, &levels[i], ink_level(i, is_memory(probed, i), 1));
-    }
+    draw_levels(canvas, axes, probed, levels, n);
     draw_minima(canvas, axes, series, 1.6, ink_curve);
+    for (size_t i = 0; i < n; i++)
+        draw_latency(canvas, axes, probed, &levels[i], i);
     axes_frame(canvas, axes);
     double middle = axes->left + axes->width / 2;
     canvas_text(canvas, middle, axes->top + axes->height + 34, "footprint, bytes",
                 label_font, ink_quiet);
-    canvas_text_up(canvas, 18, axes->top + axes->height / 2, "latency, cycles", label_font,
-                   ink_quiet);
+    canvas_text_up(canvas, EDGE, axes->top + axes->height / 2, "latency, cycles",
+                   label_font, ink_quiet);
 }
 
 static void draw_curve(struct canvas *canvas, const struct strata_probed *probed)
 {
     const struct series *series = dataset_find(probed->data, "cache");
+    struct level levels[PROBE_LEVELS];
+    size_t n = list_levels(probed, levels);
     struct axes axes = axes_empty(LEFT, CURVE_TOP,
                                   WIDTH - LEFT - RIGHT - GAP - DENSITY_WIDTH, CURVE_HEIGHT);
     if (series)
         hold_series(&axes, series);
+    for (size_t i = 0; i < n; i++)
+        axes_hold(&axes, levels[i].end, levels[i].height);
     if (!axes_finish(&axes)) {
         canvas_text(canvas, LEFT, CURVE_TOP + 40, "No curve was measured.", text_font,
                     ink_quiet);
         return;
     }
-    draw_curve_panel(canvas, probed, series, &axes);
+    draw_curve_panel(canvas, probed, series, &axes, levels, n);
     draw_density_panel(canvas, &axes, series, probed->cycle_ns);
 }
 
@@ -273,10 +313,12 @@ static void mark_tlb(struct canvas *canvas, const struct axes *axes,
 {
     if (!value_known(&tlb->entries))
         return;
-    char text[48];
+    char text[64], entries[40];
     double x = axes_x(axes, tlb->entries.value);
     struct ink ink = ink_level(i, false, 1);
-    snprintf(text, sizeof text, "L%d: %.0f", tlb->level, tlb->entries.value);
+    format_entries(&tlb->entries, entries, sizeof entries);
+    snprintf(text, sizeof text, "L%d: %s%s", tlb->level, entries,
+             value_doubtful(&tlb->entries) ? "?" : "");
     double half = canvas_text_width(canvas, text, name_font) / 2;
     double up = x - half < *last ? 22 : 8;
     canvas_line(canvas, x, axes->top - up + 4, x, axes->top + axes->height, 1.2, true, ink);
@@ -285,6 +327,8 @@ static void mark_tlb(struct canvas *canvas, const struct axes *axes,
 }
 
 static const struct font key_font = {11, false, ALIGN_LEFT};
+#define THIN 1.2
+#define PALE 0.6
 enum { KEY_Y = TLB_TOP + TLB_HEIGHT + 56 };
 
 /* A line of the key; returns where the next one may begin. */
@@ -296,7 +340,13 @@ static double draw_key(struct canvas *canvas, double x, const char *text, double
     return x + 22 + canvas_text_width(canvas, text, key_font) + 12;
 }
 
-/* The controls in grey, with their key on the right. */
+/* The colour of a number of lines a page. */
+static struct ink lines_ink(const char *lines, double alpha)
+{
+    return ink_level((size_t)bound(atoi(lines), 1, 64) + 1, false, alpha);
+}
+
+/* The controls, thin and pale, each in the colour of the curve that it is for. */
 static void draw_packed_series(struct canvas *canvas, const struct axes *axes,
                                const struct strata_probed *probed, bool huge)
 {
@@ -306,29 +356,39 @@ static void draw_packed_series(struct canvas *canvas, const struct axes *axes,
         const struct series *series = probed->data->series[i];
         if (!belongs(series, huge, &curve) || !curve.packed)
             continue;
-        draw_minima(canvas, axes, series, 1.2, ink_frame);
+        draw_minima(canvas, axes, series, THIN, lines_ink(curve.lines, PALE));
         n++;
     }
     if (n)
-        draw_key(canvas, axes->left + axes->width - 70, "packed", 1.2, ink_frame);
+        draw_key(canvas, axes->left + axes->width - 70, "packed", THIN, ink_frame);
 }
 
-/* The curves in colour: "lines a page: 1, 2, 3". */
+static size_t count_spread(const struct strata_probed *probed, bool huge)
+{
+    struct tlb_curve curve;
+    size_t n = 0;
+    for (size_t i = 0; i < probed->data->nseries; i++)
+        n += belongs(probed->data->series[i], huge, &curve) && !curve.packed;
+    return n;
+}
+
+/* The curves: "lines a page: 1, 2, 3". Each is thinner than the one before, which shows on
+ * both sides of it where they coincide. */
 static void draw_tlb_series(struct canvas *canvas, const struct axes *axes,
                             const struct strata_probed *probed, bool huge)
 {
     static const char title[] = "lines a page:";
     double key = axes->left + canvas_text_width(canvas, title, key_font) + 10;
     struct tlb_curve curve;
-    size_t n = 0;
+    double width = 2 + 1.6 * (double)(count_spread(probed, huge) - 1);
     canvas_text(canvas, axes->left, KEY_Y, title, key_font, ink_quiet);
     for (size_t i = 0; i < probed->data->nseries; i++) {
         const struct series *series = probed->data->series[i];
         if (!belongs(series, huge, &curve) || curve.packed)
             continue;
-        struct ink ink = ink_level(n++ + 2, false, 0.9);
-        draw_minima(canvas, axes, series, 2, ink);
-        key = draw_key(canvas, key, curve.lines, 2, ink);
+        draw_minima(canvas, axes, series, width, lines_ink(curve.lines, 1));
+        key = draw_key(canvas, key, curve.lines, width, lines_ink(curve.lines, 1));
+        width = fmax(1, width - 1.6);
     }
 }
 
@@ -378,22 +438,112 @@ static void draw_tlbs(struct canvas *canvas, const struct strata_probed *probed)
         draw_tlb_panel(canvas, probed, &shown[i], LEFT + i * (room / n + TLB_GAP),
                        room / n);
     if (n)
-        canvas_text_up(canvas, 18, TLB_TOP + TLB_HEIGHT / 2.0, "latency, cycles",
+        canvas_text_up(canvas, EDGE, TLB_TOP + TLB_HEIGHT / 2.0, "latency, cycles",
                        label_font, ink_quiet);
 }
 
+/* What the picture means. Each has a sample of what it speaks of, drawn by its own hand. */
+
+static void sample_trials(struct canvas *canvas, double x, double y)
+{
+    for (int i = 0; i < 5; i++)
+        canvas_dot(canvas, x + 2 + 6 * i, y + (i % 2 ? -2 : 1));
+    canvas_dots(canvas, 2.6, ink_quiet);
+    canvas_line(canvas, x, y + 3, x + 28, y + 3, 1.6, false, ink_curve);
+}
+
+static void sample_latency(struct canvas *canvas, double x, double y)
+{
+    struct ink ink = ink_level(1, false, 0.85);
+    canvas_box(canvas, x, y - 5, 28, 10, ink_level(1, false, 0.16));
+    canvas_line(canvas, x, y, x + 28, y, 4, false, ink);
+    draw_cross(canvas, x + 14, y, ink_level(1, false, 1));
+}
+
+static void sample_end(struct canvas *canvas, double x, double y)
+{
+    canvas_box(canvas, x + 6, y - 6, 16, 12, ink_level(1, false, 0.2));
+    canvas_line(canvas, x + 14, y - 6, x + 14, y + 6, 1.2, true, ink_level(1, false, 0.8));
+}
+
+static void sample_density(struct canvas *canvas, double x, double y)
+{
+    const double px[] = {x, x + 10, x + 14, x + 18, x + 28};
+    const double py[] = {y + 5, y + 4, y - 6, y + 4, y + 5};
+    canvas_path(canvas, px, py, 5, 1.4, ink_curve);
+}
+
+static void sample_spread(struct canvas *canvas, double x, double y)
+{
+    for (size_t i = 0; i < 3; i++)
+        canvas_line(canvas, x, y - 5 + 5 * (double)i, x + 28, y - 5 + 5 * (double)i, 2,
+                    false, ink_level(i + 2, false, 0.9));
+}
+
+static void sample_packed(struct canvas *canvas, double x, double y)
+{
+    canvas_line(canvas, x, y, x + 28, y, THIN, false, ink_level(2, false, PALE));
+}
+
+static const struct words {
+    bool tlbs; /* only where TLBs are shown */
+    void (*sample)(struct canvas *canvas, double x, double y);
+    const char *text;
+} explanation[] = {
+    {false, sample_trials,
+     "Dots are trials, the line is the least of them: every line of the footprint is "
+     "visited, in random order, a few pages at a time."},
+    {false, sample_latency,
+     "Bar: the latency of a hit, as in the table; around it, what it may be. Crosses: what "
+     "it is told from, lines far apart that no prefetcher helps."},
+    {false, sample_end,
+     "Where the usable size of a level ends, and the range in which it may."},
+    {false, sample_density,
+     "Density: how much of the curve lies at a latency. Each peak is a level."},
+    {true, sample_spread,
+     "Lines a page: so many lines are visited in every page of the footprint. Where all of "
+     "these rise at one number of pages, a TLB is full."},
+    {true, sample_packed,
+     "Packed, thin in the same colours: as many lines in as few pages as hold them, which "
+     "is "
+     "what the caches alone cost."},
+};
+enum { EXPLANATIONS = sizeof explanation / sizeof *explanation };
+
+static double words_height(bool tlbs)
+{
+    double height = 0;
+    for (size_t i = 0; i < EXPLANATIONS; i++)
+        height += tlbs || !explanation[i].tlbs ? WORDS_LINE : 0;
+    return height + EDGE;
+}
+
+static void draw_words(struct canvas *canvas, double top, bool tlbs)
+{
+    for (size_t i = 0; i < EXPLANATIONS; i++) {
+        if (explanation[i].tlbs && !tlbs)
+            continue;
+        explanation[i].sample(canvas, EDGE, top + 8);
+        canvas_text(canvas, WORDS_LEFT, top + 12, explanation[i].text, key_font, ink_quiet);
+        top += WORDS_LINE;
+    }
+}
+
+/* Processor; then host, date and how it was measured. */
 static void draw_title(struct canvas *canvas, const char *name,
                        const struct strata_probed *probed)
 {
-    char provenance[128], text[256], version[48] = "";
+    const struct dataset *data = probed->data;
+    char provenance[128], text[400], clean[400];
     format_provenance(probed, provenance, sizeof provenance);
-    if (probed->data && *probed->data->version)
-        snprintf(version, sizeof version, "strata %.32s: ", probed->data->version);
-    snprintf(text, sizeof text,
-             "%s%s. Dots are trials, the line their minima, bars the steps found.", version,
-             provenance);
-    canvas_text(canvas, 18, 36, name, title_font, ink_text);
-    canvas_text(canvas, 18, 58, text, text_font, ink_quiet);
+    snprintf(text, sizeof text, "%s%.63s%s%.15s%sstrata%s%.31s: %s",
+             data && *data->host ? "host " : "", data ? data->host : "",
+             data && *data->host ? ", " : "", data ? data->date : "",
+             data && *data->date ? ", " : "", data && *data->version ? " " : "",
+             data ? data->version : "", provenance);
+    canvas_text(canvas, EDGE, 36, name, title_font, ink_text);
+    canvas_text(canvas, EDGE, 58, utf8_clean(text, clean, sizeof clean), text_font,
+                ink_quiet);
 }
 
 /* One sentence for those who cannot see the plot. */
@@ -417,9 +567,9 @@ int probe_plot(const struct strata_probed *probed, const char *path,
     struct canvas *canvas = NULL;
     char name[STRATA_NAME_SIZE + 1], text[1024];
     bool tlbs = has_series(probed, false) || has_series(probed, true);
-    double height =
+    double words =
         tlbs ? TLB_TOP + TLB_HEIGHT + TLB_MARGIN : CURVE_TOP + CURVE_HEIGHT + CURVE_MARGIN;
-    int status = canvas_open(path, WIDTH, height, &canvas, error);
+    int status = canvas_open(path, WIDTH, words + words_height(tlbs), &canvas, error);
     if (status)
         return status;
     utf8_clean(*probed->name ? probed->name : "Memory hierarchy", name, sizeof name);
@@ -427,6 +577,7 @@ int probe_plot(const struct strata_probed *probed, const char *path,
     draw_curve(canvas, probed);
     if (tlbs)
         draw_tlbs(canvas, probed);
+    draw_words(canvas, words, tlbs);
     describe(probed, text, sizeof text);
     status = canvas_save(canvas, path, name, text, error);
     canvas_release(canvas);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the probe found, shown: a table, a picture in the terminal, JSON, a C header, a
- * plot, and a comparison with what others claim. Formatting only, no computation.
+ * What the probe found, shown: a table, the reasons, a picture in the terminal, JSON, a C
+ * header, a plot, and a comparison with what others claim. Formatting only, no computation.
  *
  * All of them take any strata_probed: values that are not known (or not finite), no
  * series, empty series, names with any bytes in them. Numbers are printed in the
@@ -24,11 +24,16 @@ struct claims;
 /* To a stream. Lines are folded at `width` columns (40 to 200; 80 is meant). Write
  * errors stay in the stream, for the caller's ferror() or fclose(). */
 void probe_table(FILE *out, const struct strata_probed *probed, bool colour, int width);
+/* Why values are not known or not sure, and remarks: in full, and as one line with their
+ * number, which is not printed if there are none. */
+void probe_why(FILE *out, const struct strata_probed *probed, int width);
+void probe_why_line(FILE *out, const struct strata_probed *probed, int width);
+
 void probe_compare(FILE *out, const struct strata_probed *probed,
                    const struct claims *claims, bool colour, int width);
 
-/* The curve of series "cache" in width x height characters (at least 40 x 8, at most
- * 200 x 60). Prints nothing if there are no two points to draw. */
+/* The curve of series "cache", with a bar at each latency, in width x height characters (at
+ * least 40 x 8, at most 200 x 60). Prints nothing if there are no two points to draw. */
 void probe_picture(FILE *out, const struct strata_probed *probed, bool colour, int width,
                    int height);
 

@@ -58,7 +58,7 @@ static void compare_capacity(struct verdicts *verdicts, const char *name,
     if (!text)
         return;
     format_size_short(size->value, one);
-    format_size_short(usable->value, other);
+    format_size_measured(usable->value, 0, other);
     if (usable->value == size->value)
         snprintf(text, VERDICT, "%.31s: %s are there, and a program can use all of it.",
                  name, one);

@@ -161,18 +161,32 @@ void print_folded(FILE *out, const char *text, int width, int indent)
     }
 }
 
-void format_cycles(double cycles, char *text, size_t size)
+/* The power of ten that the last digit of a value may stand for: a quarter of its interval,
+ * but no less than `least`. */
+static double digit_of(const struct strata_value *value, double least)
 {
-    bool whole = cycles >= 100 || fabs(cycles - round(cycles)) < 0.05;
-    snprintf(text, size, "%.*f cycles", whole ? 0 : 1, cycles);
+    double width = value->high - value->low;
+    if (!(width > 4 * least) || !isfinite(width))
+        return least;
+    return fmin(pow(10, floor(log10(width / 4))), 1e6);
 }
 
-void format_ns(double ns, char *text, size_t size)
+void format_cycles(const struct strata_value *cycles, char *text, size_t size)
 {
-    if (ns < 9.95)
-        snprintf(text, size, "%.1f ns", ns);
+    double digit = digit_of(cycles, 0.1);
+    double shown = round(cycles->value / digit) * digit;
+    bool whole = digit >= 1 || shown >= 100 || fabs(shown - round(shown)) < 0.05;
+    snprintf(text, size, "%.*f cycles", whole ? 0 : 1, shown);
+}
+
+void format_ns(const struct strata_value *ns, char *text, size_t size)
+{
+    double digit = digit_of(ns, 0.1);
+    if (digit < 1 && ns->value < 9.95)
+        snprintf(text, size, "%.1f ns", ns->value);
     else
-        snprintf(text, size, "%.0f   ns", ns);
+        snprintf(text, size, "%.0f   ns",
+                 round(ns->value / fmax(digit, 1)) * fmax(digit, 1));
 }
 
 void format_three(double value, char text[32])
@@ -181,16 +195,34 @@ void format_three(double value, char text[32])
     snprintf(text, 32, "%.*f", digits, value);
 }
 
-void format_interval(const struct strata_value *value, char *text, size_t size)
+static void join_ends(const char *low, const char *high, char *text, size_t size)
 {
-    char low[SIZE_TEXT], high[SIZE_TEXT];
-    bool interval = isfinite(value->low) && isfinite(value->high);
-    format_size_short(interval ? value->low : value->value, low);
-    format_size_short(interval ? value->high : value->value, high);
     if (strcmp(low, high))
         snprintf(text, size, "%s .. %s", low, high);
     else
         snprintf(text, size, "%s", low);
+}
+
+static bool has_interval(const struct strata_value *value)
+{
+    return isfinite(value->low) && isfinite(value->high) && value->low < value->high;
+}
+
+void format_interval(const struct strata_value *value, char *text, size_t size)
+{
+    char low[SIZE_TEXT], high[SIZE_TEXT];
+    bool interval = has_interval(value);
+    format_size_measured(interval ? value->low : value->value, interval ? -1 : 0, low);
+    format_size_measured(interval ? value->high : value->value, interval, high);
+    join_ends(low, high, text, size);
+}
+
+void format_sure(double confidence, char *text, size_t size)
+{
+    if (confidence >= 0.05)
+        snprintf(text, size, "%.0f%% sure", floor(fmin(confidence, 1) * 100));
+    else
+        snprintf(text, size, "not confirmed");
 }
 
 int bound(int value, int least, int most)

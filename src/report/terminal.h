@@ -48,15 +48,20 @@ void grid_print(FILE *out, const struct grid *grid, const struct style *style, i
 /* Prints one sentence, cleaned, folded between words at width; later lines are indented. */
 void print_folded(FILE *out, const char *text, int width, int indent);
 
-/* "4 cycles", "14.3 cycles"; "1.1 ns", "13   ns": the decimal points line up. */
-void format_cycles(double cycles, char *text, size_t size);
-void format_ns(double ns, char *text, size_t size);
+/* "4 cycles", "14.3 cycles"; "1.1 ns", "13   ns": the decimal points line up. With no more
+ * digits than the interval supports: 390 of 388, if it may be 311 to 485. */
+void format_cycles(const struct strata_value *cycles, char *text, size_t size);
+void format_ns(const struct strata_value *ns, char *text, size_t size);
 
 /* Three digits that matter: 38.1, 1.34, 0.052, 1234. */
 void format_three(double value, char text[32]);
 
-/* A capacity and its interval: "32K", "768K .. 896K". */
+/* A capacity and its interval: "32K", "768K .. 896K", rounded outwards to what a
+ * measurement supports. */
 void format_interval(const struct strata_value *value, char *text, size_t size);
+
+/* "81% sure"; what was measured only once is "not confirmed". */
+void format_sure(double confidence, char *text, size_t size);
 
 /* value, cut off to [least, most]. */
 int bound(int value, int least, int most);

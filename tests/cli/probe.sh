@@ -72,6 +72,7 @@ check 'the header defines the first cache' grep -qx '#define STRATA_L1D_EFFECTIV
     "$work/m.h"
 check 'the header names the version' grep -q 'measured by strata [0-9]' "$work/m.h"
 check 'the plot is SVG' grep -q '</svg>' "$work/p.svg"
+check 'its text is text' grep -q '<text .*>Test machine</text>' "$work/p.svg"
 if command -v xmllint >/dev/null; then
     check 'the plot is well-formed' xmllint --noout "$work/p.svg"
 fi
@@ -97,7 +98,22 @@ check 'what was written is said' grep -qx 'saved   p.png' "$work/out"
 check 'no picture in a file' [ "$(grep -c '^ *cycles' "$work/out")" -eq 0 ]
 check 'no colours in a file' [ "$(tr -d -c '\033' <"$work/out" | wc -c)" -eq 0 ]
 check '80 columns' narrow "$work/out"
+check 'reasons are one line' [ "$(grep -c -- '--why$' "$work/out")" -le 1 ]
+check 'and no more' [ "$(grep -c 'not known: \|% sure' "$work/out")" -eq 0 ]
 check 'PNG' [ "$(head -c 4 "$work/p.png" | tail -c 3)" = PNG ]
+
+# Widths, and reasons in full.
+for columns in 60 80 120; do
+    COLUMNS=$columns run probe --machine s.machine --seed 7 --why
+    check "$columns columns: it fits" narrow "$work/out" $columns
+    check "$columns columns: one table of caches" [ "$(grep -c '^  memory' "$work/out")" -eq 1 ]
+done
+cp "$work/s.machine" "$work/odd.machine"
+sed -i 's/^frequency.*/frequency = 2870105982/' "$work/odd.machine"
+run probe --machine odd.machine --seed 7 --budget 1 --why --save odd2.machine --json
+check 'JSON has the reasons, with --why or without' is '[.. | .why? | objects | .[]
+    | strings | length > 0] | all' "$work/out"
+check 'a frequency has four digits' grep -qx 'frequency = 2870M' "$work/odd2.machine"
 
 # The same again: every observation is the same.
 mv "$work/d.json" "$work/before.json"
