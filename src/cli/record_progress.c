@@ -39,7 +39,8 @@ const char *format_count(uint64_t count, char text[COUNT_TEXT])
 
 double record_progress_next(bool over_itself, double now)
 {
-    double next = over_itself ? now + RECORD_PROGRESS_SECONDS : FIRST_LINE;
+    /* every tick; a tick is not to be missed for being early by a little */
+    double next = over_itself ? now + RECORD_PROGRESS_SECONDS / 2.0 : FIRST_LINE;
     while (next <= now)
         next *= 2;
     return next;

@@ -13,22 +13,23 @@ unset OMP_WAIT_POLICY OMP_NUM_THREADS GOMP_SPINCOUNT KMP_BLOCKTIME
 # on_terminal COLUMNS COMMAND: in $work, as a shell command; $work/out has what was shown,
 # one line for what was drawn over itself each time
 on_terminal() {
-    (cd "$work" && TERM=xterm script -qec "stty cols $1; $2" /dev/null </dev/null) |
+    (cd "$work" && TERM=xterm timeout 60 script -qec "stty cols $1; $2" /dev/null </dev/null) |
         tr '\r' '\n' | sed 's/.\[K//' | grep . >"$work/out"
 }
 shows() { grep -q -e "$1" "$work/out" || { cat "$work/out"; false; }; }
 silent() { ! grep -e "$1" "$work/out"; }
 
 pace='^strata: [0-9]* s, [0-9.]*[ KM]* accesses'
-on_terminal 80 '$strata record --machine "$machine" -- sleep 2.5 >file'
+# shellcheck disable=SC2016,SC2089 # the shell on the terminal expands them
+busy='--machine "$machine" --duration 3 -- sh -c "while :; do :; done"'
+on_terminal 80 "\$strata record $busy >file"
 check 'progress on a terminal, where the output goes elsewhere' shows "$pace"
 check 'with the slow-down' shows "$pace, [0-9.]*x slower than the simulated machine$"
 check 'it fits 80 columns' narrow "$work/out"
-on_terminal 80 '$strata record --no-progress --machine "$machine" -- sleep 2.5 >file'
+on_terminal 80 "\$strata record --no-progress $busy >file"
 check 'none with --no-progress' silent "$pace"
-on_terminal 80 '$strata record --machine "$machine" -- sleep 2.5'
-check 'none that soon, where the output goes to the terminal' silent "$pace"
-check 'and the summary' shows '^strata: .* accesses, .* above 1%: sleep.strata ('
+run record --source sim --machine "$machine" --duration 3 -- sh -c 'while :; do :; done'
+check 'none in a file' sh -c '! grep slower "$1"' sh "$work/err"
 
 # A name that takes the room of the size, and one that needs a line of its own
 name=$(printf '%016d' 0).strata
@@ -46,6 +47,7 @@ on_terminal 80 '$strata record --machine "$machine" -- ./known'
 check 'debug information: no hint' silent 'no line numbers'
 on_terminal 80 '$strata record --machine "$machine" -- ./bare'
 check 'stripped: a hint with the share' shows '^strata: [0-9]*% of the waiting is in .*/bare'
+check 'and the summary' shows '^strata: .* accesses, .* above 1%: bare.strata'
 check 'stripped: what to do' shows 'compile it with -g'
 check 'it fits 80 columns' narrow "$work/out"
 run record --source sim --machine "$machine" ./bare
