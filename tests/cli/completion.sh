@@ -60,7 +60,7 @@ if command -v bash >/dev/null 2>&1; then
     offers 'conditional_taken conditional_taken_executed' strata inspect conditional_t
     offers '' strata probe --budget ''
     offers 'bash' strata completion b
-    offers 'view version' strata help v
+    offers 'version view' strata help v
     offers 'one.strata' strata view on
     offers 'one.strata' strata export on
     offers 'objects' strata view one.machine ob
