@@ -43,7 +43,7 @@ int lacks_find(const struct profile *profile, struct lacks *lacks,
                struct strata_error *error)
 {
     char path[PATH_MAX];
-    double found;
+    double found = 0;
     int status = first_row(profile, blind_query, lacks->module, &lacks->blind, error);
     if (!status)
         status = first_row(profile, openmp_query, path, &found, error);
