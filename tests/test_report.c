@@ -173,6 +173,19 @@ static void digits_are_true(void **state)
     dataset_release(probed.data);
 }
 
+/* The same in the machine that is saved. */
+static void frequency_has_four_digits(void **state)
+{
+    (void)state;
+    struct strata_probed probed = fixture_probed();
+    struct strata_machine machine;
+    struct strata_error error = {0};
+    probed.cycle_ns = 1e9 / 2870105982;
+    assert_int_equal(strata_probed_machine(&probed, &machine, &error), STRATA_OK);
+    assert_int_equal(machine.frequency, 2870000000);
+    dataset_release(probed.data);
+}
+
 /* What has one reason is said once. */
 static void reasons_are_grouped(void **state)
 {
@@ -609,6 +622,7 @@ int main(void)
         cmocka_unit_test(reasons_are_one_line_or_all),
         cmocka_unit_test(reasons_are_grouped),
         cmocka_unit_test(digits_are_true),
+        cmocka_unit_test(frequency_has_four_digits),
         cmocka_unit_test(levels_are_where_the_table_says),
         cmocka_unit_test(picture_has_a_bar_where_the_curve_is_not),
         cmocka_unit_test(table_fits_a_narrow_terminal),

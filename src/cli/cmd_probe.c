@@ -32,6 +32,7 @@
 #include <inttypes.h>
 #include <locale.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <strata/machine.h>
 #include <strata/probe.h>
@@ -371,18 +372,29 @@ static int write_outputs(const struct options *options, const struct strata_prob
 }
 
 /* What a person at a terminal may want to do now, as it can be typed: the program by the
- * name by which it was called. */
+ * name by which it was called. A command that is too wide begins a line of its own. */
+__attribute__((format(printf, 1, 2))) static void print_step(const char *format, ...)
+{
+    char command[PATH_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(command, sizeof command, format, arguments);
+    va_end(arguments);
+    size_t width = strlen("next    ") + strlen(program_invocation_name) + strlen(command);
+    printf("next%s%s%s\n", width < (size_t)term_text_columns(stdout) ? "    " : "\n  ",
+           program_invocation_name, command);
+}
+
 static void print_next(const struct options *options)
 {
     const char *saved = option_text(options, "save");
     const char *machine = option_text(options, "machine");
-    const char *self = program_invocation_name;
-    if (saved && !machine)
-        printf("next    %s record --machine %s -- ./your-program\n", self, saved);
+    if (saved)
+        print_step(" record --machine %s -- ./your-program", saved);
     else if (machine && !option_given(options, "compare"))
-        printf("next    %s probe --machine %s --compare\n", self, machine);
+        print_step(" probe --machine %s --compare", machine);
     else if (!machine)
-        printf("next    %s probe --save this.machine --plot probe.svg\n", self);
+        print_step(" probe --save this.machine --plot probe.svg");
 }
 
 static int show(const struct options *options, const struct strata_probed *probed,

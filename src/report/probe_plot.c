@@ -327,8 +327,9 @@ static void mark_tlb(struct canvas *canvas, const struct axes *axes,
 }
 
 static const struct font key_font = {11, false, ALIGN_LEFT};
-#define THIN 1.2
-#define PALE 0.6
+#define THIN    1.2
+#define PALE    0.6
+#define THINNER 1.1
 enum { KEY_Y = TLB_TOP + TLB_HEIGHT + 56 };
 
 /* A line of the key; returns where the next one may begin. */
@@ -380,7 +381,7 @@ static void draw_tlb_series(struct canvas *canvas, const struct axes *axes,
     static const char title[] = "lines a page:";
     double key = axes->left + canvas_text_width(canvas, title, key_font) + 10;
     struct tlb_curve curve;
-    double width = 2 + 1.6 * (double)(count_spread(probed, huge) - 1);
+    double width = 2 + THINNER * (double)(count_spread(probed, huge) - 1);
     canvas_text(canvas, axes->left, KEY_Y, title, key_font, ink_quiet);
     for (size_t i = 0; i < probed->data->nseries; i++) {
         const struct series *series = probed->data->series[i];
@@ -388,7 +389,7 @@ static void draw_tlb_series(struct canvas *canvas, const struct axes *axes,
             continue;
         draw_minima(canvas, axes, series, width, lines_ink(curve.lines, 1));
         key = draw_key(canvas, key, curve.lines, width, lines_ink(curve.lines, 1));
-        width = fmax(1, width - 1.6);
+        width = fmax(1, width - THINNER);
     }
 }
 

@@ -8,7 +8,8 @@
 mkdir "$work/machines"
 cp "$root/machines/generic.machine" "$root/machines/arm926ej-s.machine" \
     "$root/machines/intel-itanium-2-9040-montecito.machine" "$work/machines"
-export STRATA_MACHINES=$work/machines
+STRATA_MACHINES=$work/machines
+export STRATA_MACHINES
 matches machines
 for columns in 60 80 120; do
     COLUMNS=$columns run machines
@@ -26,6 +27,7 @@ for file in machines/*.machine; do
     check "it lists $name" grep -q "^  $name" "$work/out"
 done
 run machines --json
+# shellcheck disable=SC2016 # jq has variables, too
 check 'JSON: as many as there are files' holds "$work/out" \
     --argjson n "$(find machines -name '*.machine' | wc -l)" '.machines | length == $n'
 check 'JSON: plain numbers' holds "$work/out" '.schema == "strata.machines/1" and
@@ -37,14 +39,15 @@ run probe --machine arm926ej-s --seed 7 --json
 cp "$work/out" "$work/named"
 check 'probe takes a name' [ $status -eq 0 ]
 run probe --machine "$root/machines/arm926ej-s.machine" --seed 7 --json
-check 'which is the file of that name' sh -c 'jq "del(.seconds)" "$1" >"$1.1" &&
-    jq "del(.seconds)" "$2" | cmp - "$1.1"' sh "$work/named" "$work/out"
+for file in named out; do jq 'del(.seconds)' "$work/$file" >"$work/$file.json"; done
+check 'which is the file of that name' cmp "$work/named.json" "$work/out.json"
 fails 2 "no such file, here or in .*'strata machines' lists" probe --machine amd-zen-44
 fails 2 "no such file, here or in .*'strata machines' lists" inspect --machine amd-zen-44
 
 # What is wrong with one does not hide the others.
 echo '[machine]' >"$work/machines/broken.machine"
-export STRATA_MACHINES=$work/machines
+STRATA_MACHINES=$work/machines
+export STRATA_MACHINES
 run machines
 check 'a broken file: exit status 0' [ $status -eq 0 ]
 check 'a broken file: it is said' grep -q 'broken *cannot be read:' "$work/out"
@@ -52,6 +55,7 @@ check 'a broken file: the others are there' grep -q '^  generic' "$work/out"
 run machines --json
 check 'a broken file: JSON says why' holds "$work/out" \
     '.machines[] | select(.name == "broken") | .processor == null and (.why | length > 0)'
-export STRATA_MACHINES=$work/none
+STRATA_MACHINES=$work/none
+export STRATA_MACHINES
 fails 3 'set STRATA_MACHINES to their folder' machines
 finish

@@ -51,7 +51,8 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 
 # Machine files.
-fails 2 'none: cannot open: No such file' probe --machine none
+fails 2 '--machine none: no such file, here or in .*strata machines' probe --machine none
+fails 2 '--machine no/such: No such file' probe --machine no/such
 fails 2 'folder: is a directory' probe --machine folder
 fails 2 'empty: ' probe --machine empty
 : >"$work/empty"

@@ -75,22 +75,12 @@ check 'interrupted: what is there is printed' grep -q 'simulated, ' "$work/out"
 check 'interrupted: what is there is written' is '.schema == "strata.dataset/1"' \
     "$work/d.json"
 
-# A machine that was saved is for a program of one's own; the title names what was measured.
-if has_terminal; then
-    (cd "$work" && COLUMNS=200 TERM=xterm script -qec \
-        "stty cols 120; exec '$strata' probe --budget 2 --save this.machine --plot p.svg \
-        --no-progress" typescript) </dev/null >"$work/out" 2>"$work/err"
-    tr -d '\r' <"$work/out" >"$work/screen"
-    check 'next is a program of your own' grep -qF \
-        "next    $strata record --machine this.machine -- ./your-program" "$work/screen"
-    check 'the plot has a date' grep -q ">.*$(date +%Y).*strata [0-9].*</text>" "$work/p.svg"
-fi
-
 # On a terminal there is a picture, and a narrow one gets narrow lines. A busy machine may
 # leave no time for a curve; a simulated one has one.
 on_terminal() {
     (cd "$work" && TERM=xterm NO_COLOR=1 script -qec \
-        "stty cols 60; exec '$strata' probe $* --no-progress" typescript) \
+        "stty cols 60; PATH=$(dirname "$strata"):\$PATH exec strata probe $* --no-progress" \
+        typescript) \
         </dev/null >"$work/out" 2>"$work/err"
     tr -d '\r' <"$work/out" >"$work/screen"
     check "no wider than it is: $*" awk 'length > 60 { print; bad = 1 } END { exit bad }' \
@@ -98,12 +88,16 @@ on_terminal() {
 }
 if has_terminal; then
     on_terminal --budget 1
-    check 'what comes next' grep -q '^next    .*strata probe --save' "$work/screen"
+    check 'what comes next' grep -q '^next    strata probe --save' "$work/screen"
     printf '%s\n' '[machine]' 'name = small' 'page = 64K' 'frequency = 1000M' \
         '[cache L1d]' 'level = 1' 'kind = data' 'size = 12K' 'line = 64' \
         'ways = 3' 'latency = 2' '[tlb L1d]' 'level = 1' 'kind = data' 'entries = 24' \
         'ways = full' '[walk]' 'latency = 25' '[memory]' 'latency = 120' >"$work/small.machine"
     on_terminal --machine small.machine
     check 'a terminal gets a picture' grep -q '^cycles' "$work/screen"
+    on_terminal --machine small.machine --save this.machine --plot p.svg
+    check 'a saved machine is for a program of your own' grep -q \
+        '^ *strata record --machine this.machine -- ./your-program' "$work/screen"
+    check 'the plot has a date' grep -q ">$(date +%Y).*strata [0-9].*</text>" "$work/p.svg"
 fi
 finish

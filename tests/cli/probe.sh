@@ -102,18 +102,13 @@ check 'reasons are one line' [ "$(grep -c -- '--why$' "$work/out")" -le 1 ]
 check 'and no more' [ "$(grep -c 'not known: \|% sure' "$work/out")" -eq 0 ]
 check 'PNG' [ "$(head -c 4 "$work/p.png" | tail -c 3)" = PNG ]
 
-# Widths, and reasons in full.
+# Widths, and reasons in full: in a second, some are left without an answer.
 for columns in 60 80 120; do
-    COLUMNS=$columns run probe --machine s.machine --seed 7 --why
+    COLUMNS=$columns run probe --machine "$root/machines/amd-zen-4.machine" --budget 1 --why
     check "$columns columns: it fits" narrow "$work/out" $columns
     check "$columns columns: one table of caches" [ "$(grep -c '^  memory' "$work/out")" -eq 1 ]
+    check "$columns columns: --why has reasons" grep -q 'not known: ' "$work/out"
 done
-cp "$work/s.machine" "$work/odd.machine"
-sed -i 's/^frequency.*/frequency = 2870105982/' "$work/odd.machine"
-run probe --machine odd.machine --seed 7 --budget 1 --why --save odd2.machine --json
-check 'JSON has the reasons, with --why or without' is '[.. | .why? | objects | .[]
-    | strings | length > 0] | all' "$work/out"
-check 'a frequency has four digits' grep -qx 'frequency = 2870M' "$work/odd2.machine"
 
 # The same again: every observation is the same.
 mv "$work/d.json" "$work/before.json"

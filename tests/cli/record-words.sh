@@ -3,6 +3,7 @@
 #
 # What strata record says on a terminal: its progress, and hints at what would make the next
 # recording say more. Into a pipe it says neither. Every line fits.
+# shellcheck disable=SC2016,SC2089 # the shell on the terminal expands what is in quotes
 . tests/programs/lib.sh
 plain_only 'the tool that runs these programs has no sanitizers'
 has_terminal || skip_all 'there is no terminal to be had here'
@@ -20,7 +21,6 @@ shows() { grep -q -e "$1" "$work/out" || { cat "$work/out"; false; }; }
 silent() { ! grep -e "$1" "$work/out"; }
 
 pace='^strata: [0-9]* s, [0-9.]*[ KM]* accesses'
-# shellcheck disable=SC2016,SC2089 # the shell on the terminal expands them
 busy='--machine "$machine" --duration 3 -- sh -c "while :; do :; done"'
 on_terminal 80 "\$strata record $busy >file"
 check 'progress on a terminal, where the output goes elsewhere' shows "$pace"
