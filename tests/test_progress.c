@@ -3,6 +3,7 @@
  * The progress bar: its line, when it is drawn, and what Ctrl-C does to it. Time is
  * moved by changing the start, so nothing here waits. */
 #include "cli/progress.h"
+#include "cli/record_progress.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -170,6 +171,40 @@ static void test_interrupt(void **state)
     end(&drawing);
 }
 
+static void test_record_line(void **state)
+{
+    (void)state;
+    char line[200];
+    struct record_pace pace = {.accesses = 412345678, .elapsed = 14.9, .slowdown = 67.4};
+    record_progress_line(line, sizeof line, 80, &pace);
+    assert_string_equal(
+        line, "strata: 14 s, 412 M accesses, 67x slower than the simulated machine");
+    record_progress_line(line, sizeof line, 60, &pace);
+    assert_string_equal(line, "strata: 14 s, 412 M accesses, 67x slower");
+    pace.slowdown = 0; /* not known */
+    pace.elapsed = 754;
+    record_progress_line(line, sizeof line, 80, &pace);
+    assert_string_equal(line, "strata: 12 min 34 s, 412 M accesses");
+    pace = (struct record_pace){UINT64_MAX, 1e9, 1e9};
+    for (int columns = 1; columns <= 200; columns++) {
+        record_progress_line(line, sizeof line, columns, &pace);
+        assert_true(strlen(line) < (size_t)columns);
+    }
+}
+
+/* At every tick where it is drawn over itself; else after 5, 10, 20, 40 ... */
+static void test_record_due(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 9; i++) /* one a second is due at every one of them */
+        assert_true(record_progress_next(true, i + 0.01) < i + 1);
+    double due = 0;
+    static const double whole[] = {5, 10, 20, 40, 80};
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
+        assert_true((due = record_progress_next(false, due)) == whole[i]);
+    assert_true(record_progress_next(false, 300) == 320); /* it was suspended */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +216,8 @@ int main(void)
         cmocka_unit_test(test_silent),
         cmocka_unit_test(test_not_on_a_file),
         cmocka_unit_test(test_interrupt),
+        cmocka_unit_test(test_record_line),
+        cmocka_unit_test(test_record_due),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

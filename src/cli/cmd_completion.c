@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * strata completion: scripts that complete commands, options and their arguments in
- * a shell, made from the table of commands.
+ * a shell, made from the table of commands. What an argument may be is a kind; each shell
+ * has its own words for each. Names of machines and events are asked for when they are
+ * completed, of the strata that is being typed.
  *
  * `table` is that table as text, one row a line: command, option, letter, argument,
  * help, separated by tabs. A row without an option is the command itself, with its
@@ -49,10 +51,24 @@ static void print_quoted(const char *text, const char *special)
     }
 }
 
-/* Words that an argument may be, for the shells that take a list. */
-static bool has_words(const char *argument)
+/* What may stand for an argument or operand. */
+enum kind { ANYTHING, WORDS, PATHS, MACHINES, EVENTS, PROFILES, KINDS };
+
+/* `spec` is the option whose argument it is; NULL: it is an operand. A file that is an
+ * operand is a profile: no public command takes another. */
+static enum kind kind_of(const struct option_spec *spec, const char *argument)
 {
-    return argument && (strchr(argument, '|') || strcmp(argument, "COMMAND") == 0);
+    if (!argument)
+        return ANYTHING;
+    if (strchr(argument, '|') || strcmp(argument, "COMMAND") == 0)
+        return WORDS;
+    if (strcmp(argument, "EVENTS") == 0 || strcmp(argument, "EVENT") == 0)
+        return EVENTS;
+    if (strcmp(argument, "PROGRAM...") == 0)
+        return PATHS;
+    if (strcmp(argument, "FILE") != 0)
+        return ANYTHING;
+    return !spec ? PROFILES : strcmp(spec->name, "machine") == 0 ? MACHINES : PATHS;
 }
 
 static void print_argument_words(const char *argument)
@@ -63,11 +79,18 @@ static void print_argument_words(const char *argument)
         print_words(argument);
 }
 
-static bool is_path(const char *argument)
-{
-    return argument &&
-           (strcmp(argument, "FILE") == 0 || strcmp(argument, "PROGRAM...") == 0);
-}
+/* bash. */
+
+/* What is asked of strata, as the rest of a command line of a shell: a name a line. */
+#define ASK_MACHINES "machines 2>/dev/null | sed -n 's/^  \\([^ ][^ ]*\\).*/\\1/p'"
+#define ASK_EVENTS   "events --csv 2>/dev/null | sed 1d | cut -d '\"' -f 4 | sort -u"
+
+static const char *const bash_kinds[KINDS] = {
+    [PATHS] = "_strata_paths",
+    [MACHINES] = "_strata_machines",
+    [EVENTS] = "_strata_events",
+    [PROFILES] = "_strata_profiles",
+};
 
 static void bash_arguments(const struct command *command)
 {
@@ -79,9 +102,10 @@ static void bash_arguments(const struct command *command)
         if (spec->letter)
             printf("|%s:-%c", command->name, spec->letter);
         fputs(") ", stdout);
-        if (is_path(spec->argument))
-            fputs("COMPREPLY=($(compgen -f -- \"$cur\")); ", stdout);
-        if (has_words(spec->argument)) {
+        enum kind kind = kind_of(spec, spec->argument);
+        if (bash_kinds[kind])
+            printf("%s; ", bash_kinds[kind]);
+        if (kind == WORDS) {
             fputs("COMPREPLY=($(compgen -W \"", stdout);
             print_argument_words(spec->argument);
             fputs("\" -- \"$cur\")); ", stdout);
@@ -97,25 +121,44 @@ static void bash_options(const struct command *command)
     for (int i = 0; (spec = option_at(command, i)); i++)
         printf("%s--%s", i ? " " : "", spec->name);
     char operand[OPERAND_TEXT];
-    bool files = false;
+    const char *more = NULL;
     for (int i = 0; operand_at(command->operand, i, operand); i++) {
-        files |= is_path(operand);
-        if (has_words(operand)) {
+        enum kind kind = kind_of(NULL, operand);
+        more = bash_kinds[kind] ? bash_kinds[kind] : more;
+        if (kind == WORDS) {
             putchar(' ');
             print_argument_words(operand);
         }
     }
-    printf("\"%s ;;\n", files ? " files=yes" : "");
+    printf("\"%s%s ;;\n", more ? "; " : "", more ? more : "");
 }
 
 static void print_bash(void)
 {
-    puts("# bash completion for strata\n"
-         "_strata() {\n"
-         "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-         "    local cmd=${COMP_WORDS[1]} words= files=\n"
-         "    if [ \"$COMP_CWORD\" -eq 1 ]; then cmd=; fi\n"
-         "    case $cmd:$prev in");
+    puts(
+        "# bash completion for strata\n"
+        "_strata_paths() { local IFS=$'\\n'; COMPREPLY=($(compgen -f -- \"$cur\")); }\n"
+        "_strata_ending() { # files with this ending, and folders\n"
+        "    local IFS=$'\\n'\n"
+        "    COMPREPLY+=($(compgen -f -X \"!*$1\" -- \"$cur\") $(compgen -d -- \"$cur\"))\n"
+        "}\n"
+        "_strata_profiles() { _strata_ending .strata; }\n"
+        "_strata_machines() {\n"
+        "    COMPREPLY=($(compgen -W \"$(\"$strata\" " ASK_MACHINES ")\" -- \"$cur\"))\n"
+        "    _strata_ending .machine\n"
+        "}\n"
+        "_strata_events() {\n"
+        "    local before=\n"
+        "    case $cur in *,*) before=${cur%,*}, ;; esac\n"
+        "    COMPREPLY=($(compgen -P \"$before\" -W \"$(\"$strata\" " ASK_EVENTS ")\" \\\n"
+        "        -- \"${cur##*,}\"))\n"
+        "}\n"
+        "_strata() {\n"
+        "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+        "    local cmd=${COMP_WORDS[1]} words= strata=${COMP_WORDS[0]/#\\~/$HOME}\n"
+        "    COMPREPLY=()\n"
+        "    if [ \"$COMP_CWORD\" -eq 1 ]; then cmd=; fi\n"
+        "    case $cmd:$prev in");
     for (const struct command *c = commands; c->name; c++)
         bash_arguments(c);
     fputs("    esac\n    case $cmd in\n    '') words=\"", stdout);
@@ -124,22 +167,30 @@ static void print_bash(void)
     for (const struct command *c = commands; c->name; c++)
         bash_options(c);
     puts("    esac\n"
-         "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")\n"
-         "        ${files:+$(compgen -f -- \"$cur\")})\n"
+         "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\") \"${COMPREPLY[@]}\")\n"
          "}\n"
          "complete -o filenames -F _strata strata");
 }
 
-static void zsh_argument(const char *argument)
+/* zsh. */
+
+static void zsh_argument(const struct option_spec *spec, const char *argument)
 {
+    static const char *const kinds[KINDS] = {
+        [PATHS] = "_files",
+        [MACHINES] = "_strata_machines",
+        [EVENTS] = "_strata_events",
+        [PROFILES] = "_files -g \"*.strata\"",
+    };
+    enum kind kind = kind_of(spec, argument);
     if (!argument)
         return;
     fputs(":", stdout);
-    print_quoted(is_path(argument) || !has_words(argument) ? argument : "word", ":");
+    print_quoted(kind == WORDS ? "word" : argument, ":");
     fputs(":", stdout);
-    if (is_path(argument))
-        fputs("_files", stdout);
-    if (has_words(argument)) {
+    if (kinds[kind])
+        fputs(kinds[kind], stdout);
+    if (kind == WORDS) {
         putchar('(');
         print_argument_words(argument);
         putchar(')');
@@ -154,13 +205,13 @@ static void zsh_command(const struct command *command)
         printf(" \\\n        '--%s%s[", spec->name, spec->argument ? "=" : "");
         print_quoted(spec->help, "[]:\\");
         putchar(']');
-        zsh_argument(spec->argument);
+        zsh_argument(spec, spec->argument);
         putchar('\'');
     }
     char operand[OPERAND_TEXT];
     for (int i = 0; operand_at(command->operand, i, operand); i++) {
         printf(" \\\n        '%d", i + 1);
-        zsh_argument(operand);
+        zsh_argument(NULL, operand);
         putchar('\'');
     }
     puts(" ;;");
@@ -169,7 +220,20 @@ static void zsh_command(const struct command *command)
 static void print_zsh(void)
 {
     puts("#compdef strata\n"
+         "_strata_machines() {\n"
+         "    local -a found\n"
+         "    found=(${(f)\"$($strata " ASK_MACHINES ")\"})\n"
+         "    compadd -a found\n"
+         "    _files -g '*.machine'\n"
+         "}\n"
+         "_strata_events() {\n"
+         "    local -a found\n"
+         "    found=(${(f)\"$($strata " ASK_EVENTS ")\"})\n"
+         "    compset -P '*,'\n"
+         "    compadd -a found\n"
+         "}\n"
          "_strata() {\n"
+         "    local strata=${~words[1]}\n"
          "    local -a names\n"
          "    names=(");
     for (const struct command *c = commands; c->name; c++) {
@@ -190,17 +254,27 @@ static void print_zsh(void)
     puts("    esac\n}\n_strata \"$@\"");
 }
 
+/* fish. */
+
+static const char *const fish_kinds[KINDS] = {
+    [PATHS] = " -F",
+    [MACHINES] = " -a '(__strata_machines)'",
+    [EVENTS] = " -a '(__strata_events)'",
+    [PROFILES] = " -a '(__strata_ending .strata)'",
+};
+
 static void fish_option(const char *command, const struct option_spec *spec)
 {
     printf("complete -c strata -n '__fish_seen_subcommand_from %s' -l %s", command,
            spec->name);
     if (spec->letter)
         printf(" -s %c", spec->letter);
-    if (is_path(spec->argument))
-        fputs(" -r -F", stdout);
-    else if (spec->argument)
-        fputs(" -x", stdout);
-    if (has_words(spec->argument)) {
+    enum kind kind = kind_of(spec, spec->argument);
+    if (spec->argument)
+        fputs(kind == PATHS ? " -r" : " -x", stdout);
+    if (fish_kinds[kind])
+        fputs(fish_kinds[kind], stdout);
+    if (kind == WORDS) {
         fputs(" -a '", stdout);
         print_argument_words(spec->argument);
         putchar('\'');
@@ -213,14 +287,15 @@ static void fish_option(const char *command, const struct option_spec *spec)
 
 static void fish_operand(const char *command, const char *operand)
 {
-    if (!has_words(operand) && !is_path(operand))
+    enum kind kind = kind_of(NULL, operand);
+    if (kind != WORDS && !fish_kinds[kind])
         return;
-    printf("complete -c strata -n '__fish_seen_subcommand_from %s' ", command);
-    if (is_path(operand)) {
-        puts("-F");
+    printf("complete -c strata -n '__fish_seen_subcommand_from %s'", command);
+    if (fish_kinds[kind]) {
+        puts(fish_kinds[kind]);
         return;
     }
-    fputs("-a '", stdout);
+    fputs(" -a '", stdout);
     print_argument_words(operand);
     puts("'");
 }
@@ -228,7 +303,26 @@ static void fish_operand(const char *command, const char *operand)
 static void print_fish(void)
 {
     const struct option_spec *spec;
-    puts("# fish completion for strata\ncomplete -c strata -f");
+    puts("# fish completion for strata\n"
+         "function __strata_program\n"
+         "    set -l words (commandline -opc)\n"
+         "    string replace -r '^~' $HOME -- $words[1]\n"
+         "end\n"
+         "function __strata_ending\n"
+         "    set -l found (commandline -ct)*$argv[1] (commandline -ct)*/\n"
+         "    string join \\n -- $found\n"
+         "end\n"
+         "function __strata_machines\n"
+         "    set -l strata (__strata_program)\n"
+         "    $strata " ASK_MACHINES "\n"
+         "    __strata_ending .machine\n"
+         "end\n"
+         "function __strata_events\n"
+         "    set -l strata (__strata_program)\n"
+         "    set -l before (string match -r '^.*,' -- (commandline -ct))\n"
+         "    string join \\n -- \"$before\"($strata " ASK_EVENTS ")\n"
+         "end\n"
+         "complete -c strata -f");
     for (const struct command *c = commands; c->name; c++) {
         printf("complete -c strata -n __fish_use_subcommand -a %s -d '", c->name);
         for (const char *s = c->summary; *s; s++)

@@ -3,7 +3,7 @@
  * strata record: runs a program on a simulated machine and writes a profile of it.
  *
  *     $ strata record -- ./equake < input
- *     strata: no hardware counters here; simulating this.machine under valgrind
+ *     strata: no counters here; simulating this.machine under valgrind
  *     ...the program's own output...
  *     strata: 412 M accesses, 31 M L1 misses, 9 objects above 1%: equake.strata (1.1M)
  *
@@ -13,13 +13,11 @@
 #include "cli/commands.h"
 #include "cli/ending.h"
 #include "cli/output.h"
-#include "cli/term.h"
+#include "cli/record_progress.h"
+#include "cli/record_words.h"
 #include "collect/collect.h"
 #include "collect/places.h"
 #include "core/fail.h"
-#include "core/units.h"
-#include "host/facts.h"
-#include "host/state.h"
 #include "profile/profile.h"
 
 #include <stdlib.h>
@@ -150,29 +148,14 @@ static int read_options(const struct options *options, struct recording *recordi
 static void announce(const struct options *options, const struct recording *recording)
 {
     const char *source = option_text(options, "source");
-    const char *given = option_text(options, "machine");
-    const char *slash = strrchr(recording->machine, '/');
-    struct fact counters = {.name = "hardware_counters"};
-    const char *why = "";
-    if (!source || strcmp(source, "auto") == 0) {
-        fact_hardware_counters("", &counters);
-        why = counters.state == FACT_MISSING ? "no hardware counters here; "
-                                             : "hardware counters are not built in; ";
-    }
-    const char *name = slash ? slash + 1 : recording->machine;
-    bool generic = !given && strcmp(name, STATE_LAST_MACHINE) != 0 && slash;
-    fprintf(stderr, "strata: %ssimulating %s under valgrind\n", why,
-            given     ? given
-            : generic ? name
-                      : recording->machine);
-    if (generic && term_is_terminal(STDERR_FILENO))
-        fputs("strata: 'strata probe --save this.machine' makes a model of this computer\n",
-              stderr);
+    const struct record_start start = {.given = option_text(options, "machine"),
+                                       .machine = recording->machine,
+                                       .automatic = !source || strcmp(source, "auto") == 0,
+                                       .fetches = option_given(options, "fetches")};
+    record_say_start(&start);
     if (recording->program.is_opaque)
-        fprintf(stderr,
-                "strata: %s is linked statically and stripped: its heap blocks have no "
-                "names\n",
-                recording->program.path);
+        record_say("%s is linked statically and stripped: its heap blocks have no names",
+                   recording->program.path);
 }
 
 /* Provenance. */
@@ -282,35 +265,6 @@ static int write_profile(const struct options *options, const struct recording *
 
 /* What is said at the end. */
 
-/* 1234, 31.4 M, 412 M. */
-static const char *format_count(uint64_t count, char text[32])
-{
-    static const char *const units[] = {"", " K", " M", " G", " T"};
-    double value = (double)count;
-    size_t unit = 0;
-    while (value >= 9999.5 && unit + 1 < sizeof units / sizeof units[0]) {
-        value /= 1000;
-        unit++;
-    }
-    snprintf(text, 32, "%.*f%s", unit && value < 99.95 ? 1 : 0, value, units[unit]);
-    return text;
-}
-
-static void print_summary(const struct recording *recording,
-                          const struct profile_summary *summary)
-{
-    char accesses[32], misses[32], size[SIZE_TEXT];
-    fprintf(stderr, "strata: %s accesses, %s L1 misses, %zu object%s above 1%%: %s (%s)\n",
-            format_count(summary->accesses, accesses),
-            format_count(summary->misses, misses), summary->above,
-            summary->above == 1 ? "" : "s", recording->output,
-            format_size_short((double)summary->bytes, size));
-    if (summary->skipped || summary->incomplete)
-        fprintf(stderr, "strata: of %zu processes, %zu left nothing and %zu not all: %s\n",
-                summary->processes + summary->skipped, summary->skipped,
-                summary->incomplete, summary->why);
-}
-
 /* Valgrind ends a program whose instructions it does not know, and itself where it finds
  * a mistake of its own; a program that crashes has its own message. */
 static void explain_end(const struct collected *collected)
@@ -326,7 +280,7 @@ static void explain_end(const struct collected *collected)
     run_folder_log(&collected->folder, log, sizeof log);
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
         if (strstr(log, ends[i].mark)) {
-            fprintf(stderr, "strata: %s: %s\n", ends[i].meaning, log);
+            record_say("%s: %s", ends[i].meaning, log);
             return;
         }
 }
@@ -335,9 +289,8 @@ static void explain_end(const struct collected *collected)
 static void explain_space(const struct collected *collected)
 {
     if (run_folder_free(&collected->folder) < RAW_LEAST)
-        fprintf(stderr,
-                "strata: the disk of %s is full; set TMPDIR to a folder on another\n",
-                collected->folder.path);
+        record_say("the disk of %s is full; set TMPDIR to a folder on another",
+                   collected->folder.path);
 }
 
 /* No process got as far as leaving a file that can be used. */
@@ -373,11 +326,28 @@ static int finish(const struct options *options, const struct recording *recordi
     if (status)
         return status;
     explain_end(collected);
-    print_summary(recording, &summary);
+    record_say_summary(&summary, recording->output);
     if (summary.skipped || summary.incomplete)
         explain_space(collected);
+    record_say_hints(recording->output);
     run_folder_remove(&collected->folder);
     return STRATA_OK;
+}
+
+/* Runs the program, with the progress beside it where there is a terminal. */
+static int run_shown(const struct options *options, struct recording *recording,
+                     struct collected *collected, struct strata_error *error)
+{
+    struct record_progress progress;
+    struct collect_options *collect = &recording->collect;
+    record_progress_start(&progress, collect->config.machine.frequency,
+                          !option_given(options, "no-progress"));
+    collect->interval = progress.shown ? RECORD_PROGRESS_SECONDS : 0;
+    collect->tick = record_progress_tick;
+    collect->context = &progress;
+    int status = collect_run(collect, collected, error);
+    record_progress_end(&progress);
+    return status;
 }
 
 int cmd_record(const struct options *options, struct strata_error *error)
@@ -390,7 +360,7 @@ int cmd_record(const struct options *options, struct strata_error *error)
     if (status)
         return status;
     announce(options, &recording);
-    status = collect_run(&recording.collect, &collected, error);
+    status = run_shown(options, &recording, &collected, error);
     if (status)
         run_folder_remove(&collected.folder);
     else

@@ -48,7 +48,8 @@ static const struct option_spec record_options[] = {
     {"period", 0, "N", "sample one event in N; with --exact, do both"},
     {"event-level", 0, "N", "sample misses of cache level N; the default is 1"},
     {"interrupt-cycles", 0, "N", "what taking a sample costs; the default is 8800"},
-    {"fetches", 0, NULL, "instructions are read through the caches too"},
+    {"fetches", 0, NULL,
+     "instructions are read through the caches too: three to four times slower"},
     {"branches", 0, NULL, "count branches by kind"},
     {"stack-frames", 0, NULL, "split the stack by function"},
     {"paused", 0, NULL, "collect nothing until the program or SIGUSR1 says so"},
@@ -56,6 +57,7 @@ static const struct option_spec record_options[] = {
     {"no-children", 0, NULL, "do not record programs that it starts"},
     {"seed", 0, "N", "the seed of every random choice"},
     {"keep-raw", 0, "FOLDER", "keep what the collector wrote, in a new folder"},
+    {"no-progress", 0, NULL, "show no progress"},
     {0},
 };
 

@@ -59,22 +59,35 @@ static int piece_length(const char *text, int room)
     return cut;
 }
 
-void term_wrap(FILE *file, int column, int indent, const char *text)
+/* Later lines begin with `prefix` and `indent` spaces. */
+static void wrap(FILE *file, int column, const char *prefix, int indent, const char *text)
 {
-    int columns = term_text_columns(file);
+    int columns = term_text_columns(file), start = (int)strlen(prefix) + indent;
+    const char *begin = text;
     bool fresh = true; /* no word on this line yet */
     while (*text) {
-        int length = piece_length(text, columns - indent);
+        int length = piece_length(text, columns - start);
         if (!fresh && column + 1 + length > columns) {
-            fprintf(file, "\n%*s", indent, "");
-            column = indent;
+            fprintf(file, "\n%s%*s", prefix, indent, "");
+            column = start;
             fresh = true;
         }
-        column +=
-            fprintf(file, "%s%.*s", fresh || text[-1] == '|' ? "" : " ", length, text);
+        bool apart = !fresh && text > begin && text[-1] == ' ';
+        column += fprintf(file, "%s%.*s", apart ? " " : "", length, text);
         fresh = false;
         text += length;
         text += strspn(text, " ");
     }
     fputc('\n', file);
+}
+
+void term_wrap(FILE *file, int column, int indent, const char *text)
+{
+    wrap(file, column, "", indent, text);
+}
+
+void term_say(FILE *file, const char *prefix, const char *text)
+{
+    fputs(prefix, file);
+    wrap(file, (int)strlen(prefix), prefix, 0, text);
 }

@@ -32,4 +32,7 @@ int term_text_columns(FILE *file);
  * A word too long for a line stands alone on it, whole, or broken after a '|'. */
 void term_wrap(FILE *file, int column, int indent, const char *text);
 
+/* The same, with `prefix` before every line. */
+void term_say(FILE *file, const char *prefix, const char *text);
+
 #endif

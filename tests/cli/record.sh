@@ -103,7 +103,8 @@ check 'a profile by the name of the program' is_profile sh.strata
 check 'exit status 0' is status "$status" 0
 check 'standard output is its own' is output "$(cat "$work/out")" out
 check 'standard error has its line' said '^err$'
-check 'it says what is simulated' said '^strata: simulating generic.machine under valgrind$'
+check 'it says what is simulated' \
+    said '^strata: simulating generic.machine (no probe) under valgrind$'
 check 'it sums up' said '^strata: 0 accesses, 0 L1 misses, 0 objects above 1%: sh.strata'
 check 'nothing else is said' is lines "$(wc -l <"$work/err")" 3
 check 'no folder is left' no_folder_left
@@ -112,7 +113,8 @@ check 'the collector is found' is folder "$(cat "$work/bin/library")" "$(realpat
 run record --no-children --source sim true
 check '--no-children' grep -q -e '--trace-children=no' "$work/bin/arguments"
 run record -o other.strata ./a-script
-check 'auto says why' said 'hardware counters.*; simulating generic.machine'
+check 'auto says why' said '^strata: .*counters.*; simulating generic.machine (no probe) under'
+check 'it fits 80 columns' narrow "$work/err"
 check 'a script' is_profile other.strata
 cp "$root/machines/amd-zen-4.machine" "$work/this.machine"
 run record true
@@ -120,7 +122,7 @@ check 'this.machine is the default' said 'simulating this.machine under valgrind
 mkdir -p "$XDG_STATE_HOME/strata"
 mv "$work/this.machine" "$XDG_STATE_HOME/strata/last.machine"
 run record true
-check 'else the one of the last probe' said 'simulating .*/last.machine under valgrind'
+check 'else the one of the last probe' said 'simulating last.machine (last probe) under valgrind'
 rm "$XDG_STATE_HOME/strata/last.machine"
 run record --machine amd-zen-3 true
 check 'a machine by its name' said 'simulating amd-zen-3 under'
