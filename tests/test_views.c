@@ -328,7 +328,7 @@ static int text_width;
 
 static void print_text(FILE *out, const struct view *view)
 {
-    view_text(out, view, false, text_width);
+    view_text(out, view, false, text_width, NULL);
 }
 
 /* A process that was killed before its first miss. */

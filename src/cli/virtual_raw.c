@@ -9,6 +9,7 @@ struct raw_totals raw_totals_of(const struct raw_header *header)
 {
     struct raw_totals totals = {.samples = header->samples,
                                 .cycles = header->cycles,
+                                .waits = header->waits,
                                 .stores = header->stores,
                                 .counts = header->counts};
     memcpy(totals.events, header->events, sizeof totals.events);
