@@ -48,6 +48,7 @@ void totals_write(void)
     tool.raw->waits = shown.waits;
     tool.raw->samples = shown.samples;
     tool.raw->stores = shown.stores;
+    tool.raw->fetched = shown.fetched;
     VG_(memcpy)(tool.raw->events, shown.events, sizeof shown.events);
 }
 

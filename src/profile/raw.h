@@ -68,6 +68,11 @@ struct raw_stores {
     uint64_t misses[STRATA_MAX_CACHES], tlb_misses[STRATA_MAX_TLBS];
 };
 
+/* What instruction fetches have of the simulator's counts, which are of all accesses. */
+struct raw_fetched {
+    uint64_t misses[STRATA_MAX_CACHES], tlb_misses[STRATA_MAX_TLBS], walks;
+};
+
 struct raw_header {
     char magic[8];
     uint32_t version;
@@ -100,6 +105,7 @@ struct raw_header {
         sampler_cycles; /* what sampling itself did */
     uint64_t events[RAW_EVENTS];
     struct raw_stores stores;
+    struct raw_fetched fetched;
     struct sim_counts counts; /* of the whole machine, the sampler's accesses included */
 };
 
@@ -109,6 +115,7 @@ struct raw_totals {
     uint64_t samples;
     uint64_t cycles, waits;
     struct raw_stores stores;
+    struct raw_fetched fetched;
     struct sim_counts counts;
 };
 

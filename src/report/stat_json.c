@@ -80,6 +80,9 @@ static json_t *whole(const struct stat_report *report)
                   text_of(report->what), "source", report->source, "processor",
                   text_of(report->processor), "seconds", report->seconds, "runs",
                   (int)report->runs, "counters", counters, "metrics", metrics);
+    if (object && report->virtual > 0)
+        bad = json_object_set_new(object, "virtual_seconds", json_real(report->virtual)) ||
+              bad;
     if (object && report->note && *report->note)
         bad = json_object_set_new(object, "note", text_of(report->note)) || bad;
     if (object && report->interval)
