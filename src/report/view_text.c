@@ -3,9 +3,9 @@
  * A view as a table for people.
  *
  *     objects, by latency: 50,000,000 cycles of latency, 1,000,000 misses, 50.0 an event
- *       object             latency  %latency           misses  %misses  cycles/event
- *       mem_init-main   41,000,000      82.0 ████████ 650,000     65.0          63.1
- *       Exc              1,400,000       2.8 ▎        120,000     12.0          11.7
+ *       object             latency  %latency           misses  %misses  cyc/event
+ *       mem_init-main   41,000,000      82.0 ████████ 650,000     65.0       63.1
+ *       Exc              1,400,000       2.8 ▎        120,000     12.0       11.7
  *
  * The first column and the source get what the others leave; columns are taken in the order
  * of their ranks as long as they fit. A dash stands for what is not known; where there is
@@ -23,9 +23,11 @@
 enum {
     INDENT = 2,
     GAP = 2,
-    NAME_LEAST = 24,   /* columns that the first one keeps, if it needs them */
+    NAME_LEAST = 20,   /* columns that the first one keeps, if it needs them */
     TEXT_MOST = 28,    /* of any other text */
     SOURCE_LEAST = 16, /* of a source line */
+    BAR_LEAST = 4,
+    BAR_MOST = 10,
     CELL = 64,
     MAX_SHOWN = 64
 };
@@ -206,7 +208,7 @@ static void measure_bars(struct layout *layout)
     const struct table *table = layout->table;
     size_t column =
         layout->view->leading ? table_find(table, layout->view->leading) : table->ncolumns;
-    layout->bar = bound(layout->width / 10, 4, 12) + 1;
+    layout->bar = BAR_LEAST + 1;
     for (size_t row = 0; column < table->ncolumns && row < table->nrows; row++)
         if (!is_rest(layout, row) && table_at(table, row, column)->known)
             layout->longest = fmax(layout->longest, table_at(table, row, column)->number);
@@ -221,15 +223,16 @@ static int print_bar(FILE *out, const struct layout *layout, size_t row, size_t 
     if (is_rest(layout, row) || !value->known || !(layout->longest > 0))
         return layout->bar;
     int parts = (int)lround(8 * whole * value->number / layout->longest);
-    bool rest = layout->style.utf8 ? parts % 8 : parts % 8 >= 4;
-    if (!parts)
-        return layout->bar;
+    bool utf8 = layout->style.utf8, rest = utf8 ? parts % 8 : parts % 8 >= 4;
+    int used = parts / 8 + rest;
+    if (!used)
+        return layout->bar; /* no space at the end of a line */
     putc(' ', out);
     for (int i = 0; i < parts / 8; i++)
-        fputs(layout->style.utf8 ? "█" : "#", out);
+        fputs(utf8 ? "█" : "#", out);
     if (rest)
-        fputs(layout->style.utf8 ? eighths[parts % 8] : "#", out);
-    return whole - parts / 8 - rest;
+        fputs(utf8 ? eighths[parts % 8] : "#", out);
+    return whole - used;
 }
 
 /* A source line gets what is left at the end, and is cut off there. */
@@ -304,6 +307,13 @@ static size_t next_by_rank(const struct table *table, const bool *seen)
     return best;
 }
 
+static void widen_bars(struct layout *layout, int by)
+{
+    for (size_t i = 0; i < layout->nshown; i++)
+        layout->widths[i] += has_bar(layout, layout->shown[i]) ? by : 0;
+    layout->bar += by;
+}
+
 /* Takes columns by rank while they fit; those of lower rank than one that does not fit
  * are left out too, so that what is shown does not depend on the digits of a number. */
 static void choose(struct layout *layout)
@@ -331,8 +341,10 @@ static void choose(struct layout *layout)
     int room = (natural < NAME_LEAST ? natural : NAME_LEAST) + left;
     size_t last = layout->nshown - 1;
     layout->name = natural < room ? natural : room;
-    if (!layout->nshown || !is_source(table, layout->shown[last]))
+    if (!layout->nshown || !is_source(table, layout->shown[last])) {
+        widen_bars(layout, bound(room - layout->name, 0, BAR_MOST - BAR_LEAST));
         return;
+    }
     layout->name = natural < NAME_LEAST ? natural : NAME_LEAST;
     int wanted = source_width(table, layout->shown[last]);
     int more = bound(wanted - layout->widths[last], 0, left);

@@ -21,7 +21,8 @@ fails 2 'what is to be counted' stat
 fails 2 'no-such-program: no such program' stat --source perf -e page-faults no-such-program
 fails 2 'three targets' stat -a -p 1 true
 fails 2 'pid 0: it must be' stat -p 0
-fails 2 'process 1073741823: there is none' stat -e page-faults -p 1073741823
+fails 2 'pid 1073741823: there is no such process' stat -e page-faults -p 1073741823
+fails 2 'pid 1073741823: there is no such process' stat -p 1073741823
 fails 2 'the control group no/such' stat -e page-faults --cgroup no/such --duration 1
 fails 2 'interval 1: it must be' stat -I 1 true
 fails 2 'repeat 0: it must be' stat -r 0 true
