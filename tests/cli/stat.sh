@@ -92,6 +92,8 @@ check '--duration ends the program: exit status 0' is status "$status" 0
 check 'and a report' said 'page-faults  *[1-9]'
 
 # Formats
+run stat -e task-clock true
+check 'a clock has its unit' grep -q '^  task-clock .* ns$' "$work/err"
 stat_json -e page-faults,task-clock true
 check 'nothing is said besides' [ ! -s "$work/err" ]
 check 'JSON' holds "$work/r.json" '.schema == "strata.stat/1" and .source == "perf" and
