@@ -30,6 +30,15 @@ static bool no_cache(const struct virtual_counts *counts, uint32_t level, char *
     return false;
 }
 
+/* What a cache or TLB of a kind has of one side's misses; the other side is not asked for.
+ */
+static uint64_t share_of(uint32_t kind, uint32_t other, uint64_t all, uint64_t fetched)
+{
+    if (kind != STRATA_UNIFIED)
+        return all;
+    return other == STRATA_DATA ? fetched : all - fetched;
+}
+
 /* Misses of the caches of a level, those of one side where it is split. */
 static bool misses_of(const struct virtual_counts *counts, uint32_t level, uint32_t other,
                       uint64_t *count, char *why)
@@ -41,9 +50,8 @@ static bool misses_of(const struct virtual_counts *counts, uint32_t level, uint3
     for (uint32_t i = 0; i < machine->ncaches; i++)
         if (machine->caches[i].level == (level == LAST ? last : level) &&
             machine->caches[i].kind != other) {
-            *count += other == STRATA_DATA
-                          ? counts->fetch_misses[i]
-                          : counts->sim.misses[i] - counts->fetch_misses[i];
+            *count += share_of(machine->caches[i].kind, other, counts->sim.misses[i],
+                               counts->fetch_misses[machine->caches[i].level - 1]);
             found = true;
         }
     return found || no_cache(counts, level, why);
@@ -75,9 +83,8 @@ static bool tlb_misses_of(const struct virtual_counts *counts, uint32_t level,
     *count = 0;
     for (uint32_t i = 0; i < machine->ntlbs; i++)
         if (machine->tlbs[i].level == level && machine->tlbs[i].kind != other) {
-            *count += other == STRATA_DATA
-                          ? counts->fetch_tlb_misses[i]
-                          : counts->sim.tlb_misses[i] - counts->fetch_tlb_misses[i];
+            *count += share_of(machine->tlbs[i].kind, other, counts->sim.tlb_misses[i],
+                               counts->fetch_tlb_misses[machine->tlbs[i].level - 1]);
             found = true;
         }
     return found || no_tlb(counts, why);

@@ -30,7 +30,7 @@ struct virtual_counts {
     uint64_t shadow_instructions;
     /* Of stores, in each level. */
     uint64_t store_misses[STRATA_MAX_CACHES], store_tlb_misses[STRATA_MAX_TLBS];
-    /* Of instruction fetches, as `sim` has them of all accesses. */
+    /* Of instruction fetches, in each level; `sim` has them of all accesses. */
     uint64_t fetch_misses[STRATA_MAX_CACHES], fetch_tlb_misses[STRATA_MAX_TLBS];
     uint64_t fetch_walks;
     struct sim_counts sim;

@@ -68,7 +68,7 @@ struct raw_stores {
     uint64_t misses[STRATA_MAX_CACHES], tlb_misses[STRATA_MAX_TLBS];
 };
 
-/* What instruction fetches have of the simulator's counts, which are of all accesses. */
+/* Nor of instruction fetches: those that missed in each level, and walks for them. */
 struct raw_fetched {
     uint64_t misses[STRATA_MAX_CACHES], tlb_misses[STRATA_MAX_TLBS], walks;
 };
