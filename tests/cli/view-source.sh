@@ -20,7 +20,6 @@ printf '%s\n' '#include <stdlib.h>' 'struct node { struct node *next; long value
     '    return sum == 42;' '}' >"$work/src/list.c"
 gcc -O1 -g "$work/src/list.c" -o "$work/list" || not_ok 'compiling list.c'
 run record --machine generic --exact --period 100 --branches -o l.strata -- ./list
-is() { [ "$2" = "$3" ] && ok "$1" || not_ok "$1: $2, wanted $3"; }
 is 'recorded' "$status" 0
 
 # The whole and its parts
