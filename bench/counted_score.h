@@ -25,6 +25,7 @@ static inline double counted_seconds(void)
 }
 
 static enum strata_types counted_type = STRATA_INT; /* what is loaded */
+static bool counted_plots = false;                  /* whether plots want their kernels */
 
 /* Only judges the events of a simulated machine, one of which may lie. */
 static inline void counted_events(const struct strata_machine *machine, uint64_t seed,
@@ -54,8 +55,11 @@ static inline int counted_probe(const struct strata_machine *machine, uint64_t s
                                 const struct counting_fault *faults, size_t n,
                                 struct strata_probed *probed, struct strata_error *error)
 {
-    struct strata_probe_options options = {
-        .machine = machine, .cpu = -1, .seed = seed, .type = counted_type};
+    struct strata_probe_options options = {.machine = machine,
+                                           .cpu = -1,
+                                           .seed = seed,
+                                           .type = counted_type,
+                                           .kernels = counted_plots};
     struct counting *counting;
     double start = counted_seconds();
     int status = counting_simulated(&counting, machine, seed ? seed : 1,

@@ -311,6 +311,8 @@ static void simulated(void **state)
     counts.sim.accesses[SIM_LOAD] = 7;
     counts.sim.accesses[SIM_STORE] = 30;
     counts.sim.walks = 9;
+    for (uint32_t i = 0; i < machine.ntlbs; i++)
+        counts.sim.tlb_misses[i] = 5;
     static const struct {
         const char *event;
         uint64_t count;
@@ -337,10 +339,24 @@ static void simulated(void **state)
     assert_false(virtual_count(&counts, "page-faults", &count, why));
     counts.fetches = true;
     counts.branches = false;
-    assert_true(virtual_count(&counts, "l1i_misses", &count, why));
-    assert_int_equal(count, 10 + STRATA_INSTRUCTION);
+    /* what fetches have of the counts is theirs alone, also of what they share with data */
+    for (uint32_t i = 0; i < 3; i++)
+        counts.fetch_misses[i] = 3;
+    counts.fetch_walks = 2;
+    static const struct {
+        const char *event;
+        uint64_t count;
+    } fetched[] = {{"l1i_misses", 10 + STRATA_INSTRUCTION},
+                   {"l1d_misses", 10 + STRATA_DATA},
+                   {"l2_misses", 20 + STRATA_UNIFIED - 3},
+                   {"itlb_walks", 2},
+                   {"dtlb_walks", 7},
+                   {"walks", 9}};
+    for (size_t i = 0; i < sizeof fetched / sizeof fetched[0]; i++) {
+        assert_true(virtual_count(&counts, fetched[i].event, &count, why));
+        assert_int_equal(count, fetched[i].count);
+    }
     assert_false(virtual_count(&counts, "branches", &count, why));
-    assert_false(virtual_count(&counts, "dtlb_walks", &count, why));
     machine.ncaches = 1;
     machine.ntlbs = 0;
     assert_false(virtual_count(&counts, "l2_misses", &count, why));

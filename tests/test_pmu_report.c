@@ -181,6 +181,7 @@ static void several_runs(void **state)
                                        .source = "sim",
                                        .processor = "a machine",
                                        .seconds = 0.5,
+                                       .virtual = 0.002,
                                        .runs = 3};
     expect(
         &report, 'c', false,
@@ -190,7 +191,9 @@ static void several_runs(void **state)
         "3, so only root may count; run 'sudo sysctl kernel.perf_event_paranoid=2', or "
         "give strata CAP_PERFMON\"\n");
     char *text = print(&report, 't', true);
-    assert_non_null(strstr(text, "x: simulated on a machine, 0.5 s, mean of 3 runs\n"));
+    assert_non_null(
+        strstr(text, "x: simulated on a machine, 2 ms virtual (simulating took 500 ms), "
+                     "mean of 3 runs\n"));
     assert_non_null(strstr(text, "  page-faults                101           ± 0.99%\n"));
     free(text);
     tally_release(&tally);

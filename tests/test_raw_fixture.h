@@ -241,6 +241,7 @@ enum { SAMPLE_CELLS = sizeof sample_cells / sizeof *sample_cells };
 static inline void sample_counts(struct raw_header *header)
 {
     header->cycles = 90000000;
+    header->waits = 50000000;
     header->events[RAW_INSTRUCTIONS] = 40000000;
     header->counts.accesses[SIM_LOAD] = 12000000;
     header->counts.accesses[SIM_STORE] = 3000000;
@@ -326,6 +327,7 @@ static inline void sample_child(struct raw_builder *builder)
     header->counts.misses[0] = header->counts.hits[1] = 5000;
     header->events[RAW_INSTRUCTIONS] = 100000;
     header->cycles = 200000;
+    header->waits = 100000;
     uint32_t other = sample_site_put(builder, PHI0_540);
     uint32_t site = sample_site_put(builder, SMVP_1201);
     uint32_t bucket = sample_bucket_put(builder, EXC);

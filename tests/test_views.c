@@ -328,7 +328,7 @@ static int text_width;
 
 static void print_text(FILE *out, const struct view *view)
 {
-    view_text(out, view, false, text_width);
+    view_text(out, view, false, text_width, NULL);
 }
 
 /* A process that was killed before its first miss. */
@@ -396,6 +396,60 @@ static void test_widths(void **state)
     }
 }
 
+/* Rows below a share are left out, and are in the rest. */
+static void test_noise(void **state)
+{
+    struct profile *profile = *state;
+    struct view view = make(profile, (struct view_query){.view = "objects", .least = 2});
+    assert_int_equal(view.rows.nrows, 4);
+    assert_int_equal(view.rest, 2);
+    assert_string_equal(table_at(&view.rows, 3, 0)->text, "(2 others)");
+    view_release(&view);
+}
+
+/* What nothing is known of and what there is none of are two things. */
+static void test_dashes(void **state)
+{
+    struct profile *profile = *state;
+    unsigned told = 0;
+    struct view view = make(profile, (struct view_query){.view = "objects", .top = 3});
+    size_t place = table_find(&view.rows, "place");
+    const struct value *rest = table_at(&view.rows, 3, place);
+    assert_true(!rest->known && rest->none);
+    view_release(&view);
+    view = make(profile, (struct view_query){.view = "totals"});
+    size_t column = table_find(&view.rows, "prefetches");
+    for (size_t row = 0; row < view.rows.nrows; row++)
+        assert_true(table_at(&view.rows, row, column)->known !=
+                    table_at(&view.rows, row, column)->none);
+    FILE *out = fopen("/dev/null", "w");
+    view_text(out, &view, false, 80, &told);
+    fclose(out);
+    assert_true(told != 0);
+    view_release(&view);
+}
+
+/* Cycles are the sum of their parts; latencies, which overlap with instructions, are none
+ * of them. */
+static void test_cycles(void **state)
+{
+    struct profile *profile = *state;
+    struct view view = make(profile, (struct view_query){.view = "totals"});
+    const struct table *run = &view.run;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < run->ncolumns; i++)
+        if (strncmp(run->columns[i].heading, "  ", 2) == 0)
+            sum += table_at(run, 0, i)->known ? table_at(run, 0, i)->count : 0;
+    assert_int_equal(sum, 90200000);
+    assert_int_equal(table_at(run, 0, table_find(run, "cycles"))->count, sum);
+    text_width = 80;
+    char *text = printed(&view, print_text);
+    assert_non_null(strstr(text, "\n    waiting for memory          50,100,000\n"));
+    assert_null(strstr(text, "cycles of accesses"));
+    free(text);
+    view_release(&view);
+}
+
 static void test_text(void **state)
 {
     struct profile *profile = *state;
@@ -403,18 +457,19 @@ static void test_text(void **state)
     text_width = 80;
     char *text = printed(&view, print_text);
     assert_string_equal(
-        text, "objects, by latency: 50,050,000 cycles, 1,005,000 misses, 49.8 cycles an "
-              "event\n"
-              "  object                       latency  %latency   misses  %misses  "
-              "cycles/event\n"
-              "  mem_init-main             41,000,000      81.9  650,000     64.7          "
-              "63.1\n"
-              "  std::_Rb_tr...::add-main   6,500,000      13.0  190,000     18.9          "
-              "34.2\n"
-              "  Exc                        1,450,000       2.9  125,000     12.4          "
-              "11.6\n"
-              "  (2 others)                 1,100,000       2.2   40,000      4.0          "
-              "27.5\n");
+        text,
+        "objects, by latency: 50,050,000 cycles of latency, 1,005,000 misses, 49.8 an\n"
+        "  event\n"
+        "  object                     latency  %latency        misses  %misses  "
+        "cyc/event\n"
+        "  mem_init-main           41,000,000      81.9 ####  650,000     64.7       "
+        "63.1\n"
+        "  std::_Rb_t...:add-main   6,500,000      13.0 #     190,000     18.9       "
+        "34.2\n"
+        "  Exc                      1,450,000       2.9       125,000     12.4       "
+        "11.6\n"
+        "  (2 others)               1,100,000       2.2        40,000      4.0       "
+        "27.5\n");
     free(text);
     /* Large numbers are in millions, all in their column. */
     view.rows.values[table_find(&view.rows, "latency")].count = 97184123456;
@@ -566,9 +621,10 @@ int main(void)
         cmocka_unit_test(test_sampled),   cmocka_unit_test(test_both),
         cmocka_unit_test(test_refused),   cmocka_unit_test(test_names),
         cmocka_unit_test(test_widths),    cmocka_unit_test(test_text),
-        cmocka_unit_test(test_csv),       cmocka_unit_test(test_json),
-        cmocka_unit_test(test_empty),     cmocka_unit_test(test_callgrind),
-        cmocka_unit_test(test_flipped),
+        cmocka_unit_test(test_noise),     cmocka_unit_test(test_dashes),
+        cmocka_unit_test(test_cycles),    cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_json),      cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_callgrind), cmocka_unit_test(test_flipped),
     };
     setlocale(LC_ALL, "C");
     return cmocka_run_group_tests(tests, set_up, tear_down);

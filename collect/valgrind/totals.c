@@ -24,8 +24,7 @@ static void add(struct raw_totals *sum, const struct raw_totals *more,
 static uint64_t cycles(void)
 {
     const struct strata_machine *machine = &tool.raw->machine;
-    uint64_t waits = totals.counts.cycles - access_near_cycles(&totals.counts);
-    return totals.events[RAW_INSTRUCTIONS] + waits +
+    return totals.events[RAW_INSTRUCTIONS] + totals.waits +
            totals.events[RAW_MISPREDICTED] * machine->branch.penalty +
            totals.samples * tool.raw->interrupt_cycles;
 }
@@ -34,6 +33,7 @@ void totals_renew(void)
 {
     access_refresh();
     totals.counts = *sim_counts(tool.sim);
+    totals.waits = totals.counts.cycles - access_near_cycles(&totals.counts);
     totals.cycles = cycles();
 }
 
@@ -45,8 +45,10 @@ void totals_write(void)
     add(&shown, &nothing, &skipped);
     tool.raw->counts = shown.counts;
     tool.raw->cycles = shown.cycles;
+    tool.raw->waits = shown.waits;
     tool.raw->samples = shown.samples;
     tool.raw->stores = shown.stores;
+    tool.raw->fetched = shown.fetched;
     VG_(memcpy)(tool.raw->events, shown.events, sizeof shown.events);
 }
 

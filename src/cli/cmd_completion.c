@@ -340,7 +340,9 @@ static void print_table(void)
 {
     const struct option_spec *spec;
     for (const struct command *c = commands; c->name; c++) {
-        printf("%s\t\t\t%s\t%s\n", c->name, c->operand ? c->operand : "", c->summary);
+        printf("%s\t\t\t%.*s\t%s\n", c->name,
+               (int)strcspn(c->operand ? c->operand : "", ";"),
+               c->operand ? c->operand : "", c->summary);
         for (int i = 0; (spec = option_at(c, i)); i++) {
             char letter[2] = {spec->letter, '\0'};
             printf("%s\t%s\t%s\t%s\t%s\n", c->name, spec->name, letter,

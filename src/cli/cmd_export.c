@@ -14,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct format {
     const char *name;
@@ -62,6 +63,11 @@ int cmd_export(const struct options *options, struct strata_error *error)
     if (!format)
         return fail(error, STRATA_BAD_INPUT, "--format %s: there is %s only", name,
                     formats[0].name);
+    if (!path && isatty(STDOUT_FILENO))
+        return fail(error, STRATA_BAD_INPUT,
+                    "this would fill the terminal: give -o FILE, or redirect it, as in "
+                    "strata export %s > callgrind.out",
+                    options->operands[0]);
     int status = path ? output_check("output", path, error) : STRATA_OK;
     if (!status)
         status = profile_open(options->operands[0], &profile, error);

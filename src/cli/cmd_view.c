@@ -4,9 +4,9 @@
  *
  *     $ strata view equake.strata objects
  *     equake.strata: ./equake on Tiny, exact
- *     objects, by latency: 50,000,000 cycles, 1,000,000 misses, 50.0 cycles an event
- *       object             latency  %latency     misses  %misses  cycles/event
- *       mem_init-main   41,000,000      82.0    650,000     65.0          63.1
+ *     objects, by latency: 50,000,000 cycles of latency, 1,000,000 misses, 50.0 an event
+ *       object             latency  %latency             misses  %misses  cyc/event
+ *       mem_init-main   41,000,000      82.0 ████████   650,000     65.0       63.1
  *       …
  *
  * Without a view a person at a terminal gets a prompt with the same words; a pipe gets

@@ -218,7 +218,7 @@ const struct command commands[] = {
      "Shows data structures, functions and lines by their misses and latency. Without the "
      "name of a view, a terminal gets a prompt with the same words, and a pipe gets totals "
      "and objects.",
-     view_options, "FILE " VIEW_WORDS, cmd_view},
+     view_options, "FILE " VIEW_WORDS ";" VIEW_LATER, cmd_view},
     {"export", "write a profile in the format of another tool", NULL, export_options,
      "FILE", cmd_export},
     {"doctor", "say what this machine offers for measuring, and what to do about it",

@@ -6,7 +6,9 @@
 #include "collect/places.h"
 #include "core/fail.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 
 int counted_target(const struct options *options, struct pmu_target *target,
@@ -30,6 +32,9 @@ int counted_target(const struct options *options, struct pmu_target *target,
                                   .pid = (pid_t)pid,
                                   .cgroup = group,
                                   .inherit = pid != 0};
+    if (pid && kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+        return fail(error, STRATA_BAD_INPUT,
+                    "--pid %d: there is no such process, or it has ended", (int)pid);
     if (pid)
         snprintf(what, COUNTED_WHAT, "process %d", (int)pid);
     else

@@ -46,7 +46,7 @@ const char *operand_at(const char *operand, int i, char text[OPERAND_TEXT])
     }
     if (!operand)
         return NULL;
-    size_t length = strcspn(operand, " ");
+    size_t length = strcspn(operand, " ;");
     assert(length < OPERAND_TEXT);
     memcpy(text, operand, length);
     text[length] = '\0';
@@ -161,6 +161,20 @@ static bool takes_many(const char *operand)
     return length > 3 && strcmp(operand + length - 3, "...") == 0;
 }
 
+/* Whether a value is one of the words that are taken without being offered. */
+static bool is_taken(const char *operand, int i, const char *value)
+{
+    char word[CHOICE_TEXT];
+    const char *end = operand;
+    for (; end && i > 0; i--)
+        end = strchr(end, ' ') ? strchr(end, ' ') + 1 : NULL;
+    const char *words = end ? end + strcspn(end, " ;") : "";
+    for (int n = 0; *words == ';' && choice_at(words + 1, n, word); n++)
+        if (strcmp(word, value) == 0)
+            return true;
+    return false;
+}
+
 static const char *const allowances[] = {"options only", "one operand only",
                                          "two operands only"};
 
@@ -179,8 +193,9 @@ static int take_operands(struct options *options, const char *operand, int argc,
         return fail(error, STRATA_BAD_INPUT, "%s: %s takes %s; 'strata help %s' says more",
                     options->operands[allowed], argv[0], allowances[allowed], argv[0]);
     for (int i = 0; i < options->noperands && !status; i++)
-        status =
-            check_choice(argv[0], operand_at(operand, i, one), options->operands[i], error);
+        if (!is_taken(operand, i, options->operands[i]))
+            status = check_choice(argv[0], operand_at(operand, i, one),
+                                  options->operands[i], error);
     return status;
 }
 

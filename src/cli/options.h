@@ -56,7 +56,8 @@ int option_decimal(const struct options *options, const char *name, double low, 
 enum { CHOICE_TEXT = 32 };
 const char *choice_at(const char *choices, int i, char text[CHOICE_TEXT]);
 
-/* The operand at index i of those that `operand` names, in text; NULL past the last. */
+/* The operand at index i of those that `operand` names, in text; NULL past the last. Words
+ * behind a ';', as in "a|b;c|d", are taken from the user and offered nowhere. */
 enum { OPERAND_TEXT = 80 };
 const char *operand_at(const char *operand, int i, char text[OPERAND_TEXT]);
 

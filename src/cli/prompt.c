@@ -175,7 +175,8 @@ static int show_words(const struct prompt *prompt, int n, char **words,
     struct options options;
     argv[0] = name;
     memcpy(argv + 1, words, (size_t)(n + 1) * sizeof *words);
-    int status = options_parse(&options, prompt->specs, VIEW_WORDS, n + 1, argv, error);
+    int status = options_parse(&options, prompt->specs, VIEW_WORDS ";" VIEW_LATER, n + 1,
+                               argv, error);
     if (status)
         return status;
     if (options.help) {

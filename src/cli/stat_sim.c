@@ -25,7 +25,7 @@ struct simulation {
     char note[512];
     struct tally tally, shown; /* of all runs; of an interval */
     struct pmu_count *counts, *before, *difference;
-    double seconds;
+    double seconds, virtual; /* of all runs: on the wall, on the simulated machine */
     unsigned runs;
     double began, last; /* when the program was started; the end of the last interval */
     FILE *intervals;
@@ -52,7 +52,6 @@ static void take_interval(const struct run_folder *folder, void *context);
 static void configure(struct simulation *s)
 {
     unsigned needs = 0;
-    collect_defaults(&s->collect);
     for (size_t i = 0; i < s->job->list.n; i++)
         needs |= virtual_needs(s->job->list.names[i]);
     s->collect.argv = s->job->argv;
@@ -60,7 +59,10 @@ static void configure(struct simulation *s)
     s->collect.interval = s->job->interval;
     s->collect.tick = take_interval;
     s->collect.context = s;
-    s->collect.config.fetches = (needs & VIRTUAL_FETCHES) != 0;
+    /* by default, only where the machine says what they go through */
+    s->collect.config.fetches =
+        (needs & VIRTUAL_FETCHES) &&
+        (!s->job->all_metrics || virtual_has_code(&s->collect.config.machine));
     s->collect.config.branches = (needs & VIRTUAL_BRANCHES) != 0;
 }
 
@@ -76,16 +78,16 @@ static int choose_events(struct stat_job *job, struct strata_error *error)
 static int set_up(struct simulation *s, struct strata_error *error)
 {
     int status = choose_events(s->job, error);
-    if (!status) {
-        configure(s);
+    collect_defaults(&s->collect);
+    if (!status)
         status = program_find(s->job->argv[0], &s->program, error);
-    }
     if (!status)
         status = place_of_machine(s->job->machine, s->machine, error);
     if (!status)
         status = strata_machine_read(s->machine, &s->collect.config.machine, error);
     if (status)
         return status;
+    configure(s);
     s->counts = calloc(3 * s->job->list.n, sizeof *s->counts);
     if (!s->counts || init_tally(s, &s->tally) != 0 || init_tally(s, &s->shown) != 0)
         return fail(error, STRATA_FAILED, "out of memory");
@@ -211,6 +213,7 @@ static void finish_run(struct simulation *s, const struct virtual_counts *sum,
     if (s->job->interval > 0 && !s->status)
         show_interval(s, collected->end.seconds);
     s->seconds += collected->end.seconds;
+    s->virtual += (double)virtual_ns(sum) * 1e-9;
     s->runs++;
 }
 
@@ -247,6 +250,7 @@ static int report(struct simulation *s, struct strata_error *error)
                                       .processor = s->collect.config.machine.name,
                                       .note = s->note,
                                       .seconds = s->seconds / (s->runs ? s->runs : 1),
+                                      .virtual = s->virtual / (s->runs ? s->runs : 1),
                                       .runs = s->runs};
     if (s->job->interval <= 0)
         return stat_print(s->job, &whole, error);

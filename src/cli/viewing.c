@@ -17,6 +17,10 @@
 
 enum { TOP_TEXT = 20, NAMED_AT_MOST = 5 };
 
+#define NOISE 0.1 /* percent */
+
+static unsigned explained; /* words, by the prompt and by views before: once is enough */
+
 /* Names: what a person gave, as the one name of the profile that it stands for. */
 
 static int refuse_many(const struct names *names, const char *option, const char *text,
@@ -116,6 +120,8 @@ static int read_query(const struct options *options, struct view_query *query,
     if (!status)
         status = option_whole(options, "process", 0, INT32_MAX, &pid, error);
     query->top = (size_t)top;
+    query->least = text && !option_given(options, "top") ? NOISE : 0;
+    query->sources = text;
     query->pid = option_given(options, "process") ? (int64_t)pid : -1;
     query->order = order_of(option_text(options, "sort"));
     return status;
@@ -155,7 +161,7 @@ static int print_view(const struct profile *profile, const struct options *optio
     }
     if (heading)
         view_heading(stdout, view, profile->path, colour, columns);
-    view_text(stdout, view, colour, columns);
+    view_text(stdout, view, colour, columns, &explained);
     return STRATA_OK;
 }
 

@@ -9,7 +9,9 @@ struct raw_totals raw_totals_of(const struct raw_header *header)
 {
     struct raw_totals totals = {.samples = header->samples,
                                 .cycles = header->cycles,
+                                .waits = header->waits,
                                 .stores = header->stores,
+                                .fetched = header->fetched,
                                 .counts = header->counts};
     memcpy(totals.events, header->events, sizeof totals.events);
     return totals;
@@ -38,9 +40,14 @@ void virtual_add_raw(struct virtual_counts *sum, const struct raw_totals *totals
     sum->mispredicted_indirect += events[RAW_MISPREDICTED_INDIRECT];
     sum->mispredicted_returns += events[RAW_MISPREDICTED_RETURNS];
     sum->shadow_instructions += events[RAW_SHADOW_INSTRUCTIONS];
-    for (uint32_t i = 0; i < STRATA_MAX_CACHES; i++)
+    for (uint32_t i = 0; i < STRATA_MAX_CACHES; i++) {
         sum->store_misses[i] += totals->stores.misses[i];
-    for (uint32_t i = 0; i < STRATA_MAX_TLBS; i++)
+        sum->fetch_misses[i] += totals->fetched.misses[i];
+    }
+    for (uint32_t i = 0; i < STRATA_MAX_TLBS; i++) {
         sum->store_tlb_misses[i] += totals->stores.tlb_misses[i];
+        sum->fetch_tlb_misses[i] += totals->fetched.tlb_misses[i];
+    }
+    sum->fetch_walks += totals->fetched.walks;
     virtual_add(&sum->sim, &totals->counts);
 }

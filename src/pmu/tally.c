@@ -16,6 +16,14 @@ static void mean_add(struct running_mean *mean, double value)
     mean->squares += distance * (value - mean->mean);
 }
 
+const char *tally_unit(const char *event)
+{
+    size_t length = strcspn(event, ":");
+    bool clock = (length == 10 && strncmp(event, "task-clock", length) == 0) ||
+                 (length == 9 && strncmp(event, "cpu-clock", length) == 0);
+    return clock ? "ns" : "";
+}
+
 double running_deviation(const struct running_mean *mean)
 {
     return mean->n < 2 ? 0 : sqrt(mean->squares / (mean->n - 1));

@@ -15,6 +15,9 @@ struct running_mean {
     double mean, squares; /* squares: sum of squared distances from the mean */
 };
 
+/* What a count of an event is in, where it is no number of events: "ns"; else "". */
+const char *tally_unit(const char *event);
+
 double running_deviation(const struct running_mean *mean); /* of the sample; 0 for one */
 
 struct tally_row {

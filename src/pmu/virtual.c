@@ -15,7 +15,7 @@
 
 const char virtual_standard_events[] = "instructions,cycles,l1d_accesses,l1d_misses,l2_"
                                        "misses,l3_misses,dtlb_misses,dtlb_walks,"
-                                       "branches,branch_misses";
+                                       "itlb_walks,l1i_misses,branches,branch_misses";
 
 /* How an event is computed. `level` is that of a cache, or LAST. */
 typedef bool event_value(const struct virtual_counts *counts, uint32_t level,
@@ -30,6 +30,15 @@ static bool no_cache(const struct virtual_counts *counts, uint32_t level, char *
     return false;
 }
 
+/* What a cache or TLB of a kind has of one side's misses; the other side is not asked for.
+ */
+static uint64_t share_of(uint32_t kind, uint32_t other, uint64_t all, uint64_t fetched)
+{
+    if (kind != STRATA_UNIFIED)
+        return all;
+    return other == STRATA_DATA ? fetched : all - fetched;
+}
+
 /* Misses of the caches of a level, those of one side where it is split. */
 static bool misses_of(const struct virtual_counts *counts, uint32_t level, uint32_t other,
                       uint64_t *count, char *why)
@@ -41,7 +50,8 @@ static bool misses_of(const struct virtual_counts *counts, uint32_t level, uint3
     for (uint32_t i = 0; i < machine->ncaches; i++)
         if (machine->caches[i].level == (level == LAST ? last : level) &&
             machine->caches[i].kind != other) {
-            *count += counts->sim.misses[i];
+            *count += share_of(machine->caches[i].kind, other, counts->sim.misses[i],
+                               counts->fetch_misses[machine->caches[i].level - 1]);
             found = true;
         }
     return found || no_cache(counts, level, why);
@@ -73,7 +83,8 @@ static bool tlb_misses_of(const struct virtual_counts *counts, uint32_t level,
     *count = 0;
     for (uint32_t i = 0; i < machine->ntlbs; i++)
         if (machine->tlbs[i].level == level && machine->tlbs[i].kind != other) {
-            *count += counts->sim.tlb_misses[i];
+            *count += share_of(machine->tlbs[i].kind, other, counts->sim.tlb_misses[i],
+                               counts->fetch_tlb_misses[machine->tlbs[i].level - 1]);
             found = true;
         }
     return found || no_tlb(counts, why);
@@ -99,26 +110,30 @@ static bool all_walks(const struct virtual_counts *counts, uint32_t level, uint6
     return counts->machine->ntlbs || no_tlb(counts, why);
 }
 
-/* With fetches, walks for data and for instructions are counted together. */
 static bool data_walks(const struct virtual_counts *counts, uint32_t level, uint64_t *count,
                        char *why)
 {
-    if (!counts->fetches)
-        return all_walks(counts, level, count, why);
-    snprintf(why, PMU_WHY,
-             "unknown here: with instruction fetches, the simulated machine "
-             "counts walks of both kinds together; ask for walks");
-    return false;
+    bool known = all_walks(counts, level, count, why);
+    *count -= counts->fetch_walks;
+    return known;
 }
 
 static bool code_walks(const struct virtual_counts *counts, uint32_t level, uint64_t *count,
                        char *why)
 {
-    (void)counts, (void)level, (void)count;
-    snprintf(why, PMU_WHY,
-             "unknown here: the simulated machine does not tell walks for "
-             "instructions apart; itlb_misses are counted if asked for");
-    return false;
+    (void)level;
+    *count = counts->fetch_walks;
+    return counts->machine->ntlbs || no_tlb(counts, why);
+}
+
+bool virtual_has_code(const struct strata_machine *machine)
+{
+    bool cache = false, tlb = false;
+    for (uint32_t i = 0; i < machine->ncaches; i++)
+        cache |= machine->caches[i].level == 1 && machine->caches[i].kind != STRATA_DATA;
+    for (uint32_t i = 0; i < machine->ntlbs; i++)
+        tlb |= machine->tlbs[i].level == 1 && machine->tlbs[i].kind != STRATA_DATA;
+    return cache && tlb;
 }
 
 static bool instructions(const struct virtual_counts *counts, uint32_t level,
@@ -354,17 +369,18 @@ static const struct {
     {"l1d_misses", "loads and stores that missed the L1 data cache", data_misses, 1, 0},
     {"l1i_misses", "fetches that missed the L1 instruction cache", code_misses, 1,
      VIRTUAL_FETCHES},
-    {"l2_misses", "accesses that missed the L2 cache", data_misses, 2, 0},
-    {"l3_misses", "accesses that missed the L3 cache", data_misses, 3, 0},
-    {"llc_misses", "accesses that missed the last cache, whichever that is", data_misses,
-     LAST, 0},
+    {"l2_misses", "loads and stores that missed the L2 cache", data_misses, 2, 0},
+    {"l3_misses", "loads and stores that missed the L3 cache", data_misses, 3, 0},
+    {"llc_misses", "loads and stores that missed the last cache, whichever that is",
+     data_misses, LAST, 0},
     {"dtlb_misses", "loads and stores that missed the first data TLB", data_tlb_misses, 1,
      0},
     {"dtlb_walks", "loads and stores whose translation needed a page walk", data_walks, 0,
      0},
     {"itlb_misses", "fetches that missed the first instruction TLB", code_tlb_misses, 1,
      VIRTUAL_FETCHES},
-    {"itlb_walks", "fetches whose translation needed a page walk", code_walks, 0, 0},
+    {"itlb_walks", "fetches whose translation needed a page walk", code_walks, 0,
+     VIRTUAL_FETCHES},
     {"walks", "page walks of all kinds", all_walks, 0, 0},
     {"branches", "branches of all kinds", branches, ALL_KINDS, VIRTUAL_BRANCHES},
     {"branch_misses", "branches that were predicted wrong", mispredicted, WRONG_ALL,
@@ -503,7 +519,12 @@ bool virtual_count(const struct virtual_counts *counts, const char *event, uint6
                               : NULL;
     if (!missing)
         return events[i].value(counts, events[i].level, count, why);
-    snprintf(why, PMU_WHY, "unknown here: %s were not simulated in this run", missing);
+    if (events[i].needs & VIRTUAL_FETCHES && !virtual_has_code(counts->machine))
+        snprintf(why, PMU_WHY,
+                 "unknown here: %.60s describes no cache and TLB for instructions",
+                 counts->machine->name);
+    else
+        snprintf(why, PMU_WHY, "unknown here: %s were not simulated in this run", missing);
     return false;
 }
 

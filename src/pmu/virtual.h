@@ -30,6 +30,9 @@ struct virtual_counts {
     uint64_t shadow_instructions;
     /* Of stores, in each level. */
     uint64_t store_misses[STRATA_MAX_CACHES], store_tlb_misses[STRATA_MAX_TLBS];
+    /* Of instruction fetches, in each level; `sim` has them of all accesses. */
+    uint64_t fetch_misses[STRATA_MAX_CACHES], fetch_tlb_misses[STRATA_MAX_TLBS];
+    uint64_t fetch_walks;
     struct sim_counts sim;
 };
 
@@ -43,6 +46,10 @@ const char *virtual_event(size_t i, const char **about, unsigned *needs);
 
 /* Whether there is such an event. */
 bool virtual_has(const char *event);
+
+/* Whether a machine describes what instructions are fetched through: a first cache and a
+ * TLB. One that was probed does not. */
+bool virtual_has_code(const struct strata_machine *machine);
 
 /* What must be simulated for an event to be counted; 0 also for one that there is not. */
 unsigned virtual_needs(const char *event);

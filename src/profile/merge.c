@@ -331,11 +331,18 @@ static int put_process(struct merging *merging)
 static int put_counters(struct merging *merging)
 {
     const struct raw_header *header = merging->raw->header;
+    uint64_t wrong = header->events[RAW_MISPREDICTED];
+    bool sampled = header->collect & RAW_SAMPLED;
     const struct {
         const char *event;
         uint64_t count;
         bool counted;
     } counters[] = {
+        /* the parts of the cycles */
+        {"instruction_cycles", header->events[RAW_INSTRUCTIONS], true},
+        {"memory_cycles", header->waits, true},
+        {"branch_cycles", wrong * header->machine.branch.penalty, header->branches},
+        {"sampling_cycles", header->samples * header->interrupt_cycles, sampled},
         {"loads", header->counts.accesses[SIM_LOAD], true},
         {"stores", header->counts.accesses[SIM_STORE], true},
         {"fetches", header->counts.accesses[SIM_FETCH], header->fetches},
@@ -347,7 +354,7 @@ static int put_counters(struct merging *merging)
         {"branches_indirect", header->events[RAW_INDIRECT], header->branches},
         {"branches_call", header->events[RAW_CALLS], header->branches},
         {"branches_return", header->events[RAW_RETURNS], header->branches},
-        {"branches_mispredicted", header->events[RAW_MISPREDICTED], header->branches},
+        {"branches_mispredicted", wrong, header->branches},
     };
     int code = SQLITE_OK;
     for (size_t i = 0; i < sizeof counters / sizeof *counters && code == SQLITE_OK; i++)

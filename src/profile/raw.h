@@ -25,7 +25,7 @@
 
 #define RAW_MAGIC   "strataRW"
 #define RAW_NONE    UINT32_MAX /* no string, no module */
-#define RAW_VERSION 1
+#define RAW_VERSION 2
 
 /* How the process ended, as far as the file knows. */
 enum raw_end {
@@ -68,6 +68,11 @@ struct raw_stores {
     uint64_t misses[STRATA_MAX_CACHES], tlb_misses[STRATA_MAX_TLBS];
 };
 
+/* Nor of instruction fetches: those that missed in each level, and walks for them. */
+struct raw_fetched {
+    uint64_t misses[STRATA_MAX_CACHES], tlb_misses[STRATA_MAX_TLBS], walks;
+};
+
 struct raw_header {
     char magic[8];
     uint32_t version;
@@ -91,12 +96,16 @@ struct raw_header {
     int32_t pid;
     int32_t parent;   /* pid; a fork of that: its counts begin anew at the fork */
     uint32_t command; /* string: the program's path */
-    uint64_t cycles;  /* virtual: instructions, waiting for memory, interrupts */
+    /* Virtual cycles: one for an instruction, which covers a hit in the nearest cache, and
+     * what comes on top of that: waiting for memory, wrong guesses, interrupts. */
+    uint64_t cycles;
+    uint64_t waits; /* of these, waiting for memory */
     uint64_t samples;
     uint64_t sampler_accesses, sampler_misses,
         sampler_cycles; /* what sampling itself did */
     uint64_t events[RAW_EVENTS];
     struct raw_stores stores;
+    struct raw_fetched fetched;
     struct sim_counts counts; /* of the whole machine, the sampler's accesses included */
 };
 
@@ -104,8 +113,9 @@ struct raw_header {
 struct raw_totals {
     uint64_t events[RAW_EVENTS];
     uint64_t samples;
-    uint64_t cycles;
+    uint64_t cycles, waits;
     struct raw_stores stores;
+    struct raw_fetched fetched;
     struct sim_counts counts;
 };
 

@@ -3,7 +3,10 @@
  * The plot of `strata probe --method counters`, like figures 1 to 6 of Dongarra and others
  * (2004): misses per visit against the size of an array, and against the stride in one that
  * no level holds, with the access time beside them. Caches are on the left, TLBs on the
- * right. What was found is marked where the curves show it. */
+ * right. What was found is marked where the curves show it.
+ *
+ * Curves of several levels often are the same for a while: nearer levels are drawn broader,
+ * so that they show on both sides of those that lie on them. */
 #include "report/counts_plot.h"
 #include "core/units.h"
 #include "core/utf8.h"
@@ -41,10 +44,12 @@ struct panel {
 };
 
 static const struct panel panels[] = {
-    {"size", "l", "Caches by array size", "array, bytes", 0, 0},
-    {"size", "tlb", "TLBs by array size", "array, bytes", 1, 0},
-    {"block", "l", "Caches by stride", "stride, bytes", 0, 1},
-    {"block", "tlb", "TLBs by stride", "stride, bytes", 1, 1},
+    {"size", "l", "Caches by array size", "size of the array, bytes", 0, 0},
+    {"size", "tlb", "TLBs by array size", "size of the array, bytes", 1, 0},
+    {"block", "l", "Caches by stride", "stride in an array that no level holds, bytes", 0,
+     1},
+    {"block", "tlb", "TLBs by stride", "stride in an array that no level holds, bytes", 1,
+     1},
 };
 
 bool has_counts(const struct strata_probed *probed)
@@ -98,14 +103,17 @@ static void draw_series(struct canvas *canvas, const struct axes *axes,
     free(x);
 }
 
-/* Labels of a linear axis, on one side. */
+/* Labels of a linear axis and its title, on one side. */
 static void label_axis(struct canvas *canvas, const struct axes *axes, double most,
-                       bool right)
+                       bool right, const char *title)
 {
+    double x = right ? axes->left + axes->width + 58 : axes->left - 64;
+    canvas_text_up(canvas, x, axes->top + axes->height / 2, title, label_font, ink_quiet);
     for (int i = 0; i <= 4; i++) {
         char text[32];
+        double value = most * i / 4;
         double y = axes->top + axes->height - i / 4.0 * (axes->height - 10);
-        snprintf(text, sizeof text, "%.3g", most * i / 4);
+        snprintf(text, sizeof text, value < 100 ? "%.2g" : "%.0f", value);
         if (right)
             canvas_text(canvas, axes->left + axes->width + 6, y + 4, text, key_font,
                         ink_quiet);
@@ -147,36 +155,56 @@ static void mark_found(struct canvas *canvas, const struct axes *axes,
 }
 
 static double draw_key(struct canvas *canvas, double x, double y, const char *text,
-                       struct ink ink)
+                       double width, struct ink ink)
 {
-    canvas_line(canvas, x, y - 4, x + 18, y - 4, 2, false, ink);
+    canvas_line(canvas, x, y - 4, x + 18, y - 4, width, false, ink);
     canvas_text(canvas, x + 22, y, text, key_font, ink_quiet);
     return x + 22 + canvas_text_width(canvas, text, key_font) + 14;
 }
 
-static void draw_curves(struct canvas *canvas, const struct axes *axes,
-                        const struct strata_probed *probed, const struct panel *panel)
+/* How broad the curve of a level is: the farther out, the thinner. */
+static double breadth(const struct strata_probed *probed, const struct panel *panel,
+                      int level)
 {
-    double most = panel_highest(probed, panel), key = axes->left, y = axes->top - 10;
-    char name[32];
-    snprintf(name, sizeof name, "%s-time", panel->kernel);
-    const struct series *time = dataset_find(probed->data, name);
-    label_axis(canvas, axes, most > 0 ? most : 1, false);
-    if (time) {
-        label_axis(canvas, axes, highest(time), true);
-        draw_series(canvas, axes, time, highest(time), 1.4, ink_curve);
-        key = draw_key(canvas, key, y, "access time, cycles (right)", ink_curve);
+    int last = level;
+    for (size_t i = 0; i < probed->data->nseries; i++) {
+        int other = level_of(panel, probed->data->series[i]);
+        last = other > last ? other : last;
     }
+    return 1.8 + 2.6 * (last - level);
+}
+
+static void draw_levels(struct canvas *canvas, const struct axes *axes,
+                        const struct strata_probed *probed, const struct panel *panel,
+                        double most)
+{
+    double key = axes->left;
     for (size_t i = 0; i < probed->data->nseries; i++) {
         const struct series *series = probed->data->series[i];
         int level = level_of(panel, series);
         if (!level)
             continue;
         struct ink ink = ink_level((size_t)level - 1, false, 1);
-        /* each is thinner than the one before, which it may coincide with */
-        draw_series(canvas, axes, series, most, fmax(1.2, 5 - 1.2 * level), ink);
-        key = draw_key(canvas, key, y, series->title, ink);
+        double width = breadth(probed, panel, level);
+        draw_series(canvas, axes, series, most, width, ink);
+        key = draw_key(canvas, key, axes->top - 10, series->title, width, ink);
     }
+    draw_key(canvas, key, axes->top - 10, "access time", 1.4, ink_curve);
+}
+
+static void draw_curves(struct canvas *canvas, const struct axes *axes,
+                        const struct strata_probed *probed, const struct panel *panel)
+{
+    double most = panel_highest(probed, panel);
+    char name[32];
+    snprintf(name, sizeof name, "%s-time", panel->kernel);
+    const struct series *time = dataset_find(probed->data, name);
+    label_axis(canvas, axes, most > 0 ? most : 1, false, "misses per visit");
+    draw_levels(canvas, axes, probed, panel, most);
+    if (!time)
+        return;
+    label_axis(canvas, axes, highest(time), true, "access time, cycles");
+    draw_series(canvas, axes, time, highest(time), 1.4, ink_curve);
 }
 
 static void draw_panel(struct canvas *canvas, const struct strata_probed *probed,
@@ -202,8 +230,6 @@ static void draw_panel(struct canvas *canvas, const struct strata_probed *probed
     axes_frame(canvas, &axes);
     canvas_text(canvas, axes.left + axes.width / 2, axes.top + axes.height + 36,
                 panel->x_title, label_font, ink_quiet);
-    canvas_text_up(canvas, axes.left - 64, axes.top + axes.height / 2, "misses per visit",
-                   label_font, ink_quiet);
 }
 
 int counts_plot(const struct strata_probed *probed, const char *path,

@@ -37,6 +37,8 @@ static json_t *counter(const struct tally_row *row, unsigned runs)
         "why", row->count.n ? json_null() : text_of(row->why), "enabled_ns",
         (json_int_t)row->enabled_ns, "running_ns", (json_int_t)row->running_ns, "scaled",
         row->scaled, "user_only", row->user_only);
+    if (object && *tally_unit(row->event))
+        json_object_set_new(object, "unit", json_string(tally_unit(row->event)));
     if (object && *row->device)
         json_object_set_new(object, "pmu", text_of(row->device));
     if (object && runs > 1)
@@ -80,6 +82,9 @@ static json_t *whole(const struct stat_report *report)
                   text_of(report->what), "source", report->source, "processor",
                   text_of(report->processor), "seconds", report->seconds, "runs",
                   (int)report->runs, "counters", counters, "metrics", metrics);
+    if (object && report->virtual > 0)
+        bad = json_object_set_new(object, "virtual_seconds", json_real(report->virtual)) ||
+              bad;
     if (object && report->note && *report->note)
         bad = json_object_set_new(object, "note", text_of(report->note)) || bad;
     if (object && report->interval)

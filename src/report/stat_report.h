@@ -15,7 +15,8 @@ struct stat_report {
     const char *source;    /* "perf" or "sim" */
     const char *processor; /* what counted: a processor, or a simulated machine */
     const char *note;      /* why it is simulated; NULL or "": nothing to say */
-    double seconds;
+    double seconds;        /* on the wall; under simulation those of the simulator */
+    double virtual; /* seconds of the simulated machine: cycles / frequency; 0: none */
     unsigned runs;
     bool interval; /* counts are those from `from` to `to`, seconds since the start */
     double from, to;

@@ -95,7 +95,7 @@ static void comment_of(const struct layout *layout, const struct tally_row *row,
                        const struct tally_metric *metric, char text[LINE])
 {
     char part[LINE], value[32];
-    *text = '\0';
+    snprintf(text, LINE, "%s", tally_unit(row->event));
     if (metric && metric->value.n && strcmp(metric->metric->unit, per_thousand) == 0)
         add_verdict(layout, metric, text);
     else if (metric && metric->value.n) {
@@ -235,18 +235,36 @@ static bool has_rates(const struct tally *tally)
     return false;
 }
 
+/* Three digits in the largest unit of which there is one. */
+static const char *format_time(double seconds, char text[32])
+{
+    static const struct {
+        double of;
+        const char *name;
+    } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+    size_t i = 0;
+    while (i < 3 && seconds < units[i].of)
+        i++;
+    snprintf(text, 32, "%.3g %s", seconds / units[i].of, units[i].name);
+    return text;
+}
+
 static void print_heading(const struct layout *layout)
 {
     const struct stat_report *report = layout->report;
-    char text[LINE + 256], part[64] = "";
+    char text[LINE + 256], part[64] = "", real[32], virtual[32];
     if (report->runs > 1)
         snprintf(part, sizeof part, ", mean of %u runs", report->runs);
     if (report->interval)
         snprintf(text, sizeof text, "%.3f s to %.3f s", report->from, report->to);
+    else if (strcmp(report->source, "sim") == 0)
+        snprintf(text, sizeof text,
+                 "%.200s: simulated on %.100s, %s virtual (simulating took %s)%s",
+                 report->what, report->processor, format_time(report->virtual, virtual),
+                 format_time(report->seconds, real), part);
     else
-        snprintf(text, sizeof text, "%.200s: %s %.100s, %.3g s%s", report->what,
-                 strcmp(report->source, "sim") == 0 ? "simulated on" : "perf on",
-                 report->processor, report->seconds, part);
+        snprintf(text, sizeof text, "%.200s: perf on %.100s, %s%s", report->what,
+                 report->processor, format_time(report->seconds, real), part);
     print_folded(layout->out, text, layout->width, INDENT);
     fprintf(layout->out, "%*s%*s", INDENT + layout->name + GAP, "", layout->count, "count");
     if (has_rates(report->tally))

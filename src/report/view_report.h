@@ -17,8 +17,9 @@ void view_heading(FILE *out, const struct view *view, const char *path, bool col
                   int width);
 
 /* A title, the table and the notes. Columns that do not fit `width` (40 to 1000) are left
- * out, the least telling first. */
-void view_text(FILE *out, const struct view *view, bool colour, int width);
+ * out, the least telling first. Words of which a reader cannot know what they mean are
+ * explained below the table, where *told does not have them yet; NULL: they are not. */
+void view_text(FILE *out, const struct view *view, bool colour, int width, unsigned *told);
 
 /* RFC 4180 with a heading; what is not known is empty. Write errors of all of these stay
  * in the stream. */

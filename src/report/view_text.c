@@ -2,13 +2,14 @@
  *
  * A view as a table for people.
  *
- *     objects, by latency: 50,000,000 cycles, 1,000,000 misses, 50.0 cycles an event
- *       object             latency  %latency     misses  %misses  cycles/event
- *       mem_init-main   41,000,000      82.0    650,000     65.0          63.1
- *       Exc              1,400,000       2.8    120,000     12.0          11.7
+ *     objects, by latency: 50,000,000 cycles of latency, 1,000,000 misses, 50.0 an event
+ *       object             latency  %latency           misses  %misses  cyc/event
+ *       mem_init-main   41,000,000      82.0 ████████ 650,000     65.0       63.1
+ *       Exc              1,400,000       2.8 ▎        120,000     12.0       11.7
  *
- * The first column gets what the others leave; columns are taken in the order of their
- * ranks as long as they fit. */
+ * The first column and the source get what the others leave; columns are taken in the order
+ * of their ranks as long as they fit. A dash stands for what is not known; where there is
+ * nothing to know, a place stays empty. */
 #include "core/units.h"
 #include "core/utf8.h"
 #include "report/terminal.h"
@@ -22,8 +23,11 @@
 enum {
     INDENT = 2,
     GAP = 2,
-    NAME_LEAST = 24, /* columns that the first one keeps, if it needs them */
-    TEXT_MOST = 28,  /* of any other text */
+    NAME_LEAST = 20,   /* columns that the first one keeps, if it needs them */
+    TEXT_MOST = 28,    /* of any other text */
+    SOURCE_LEAST = 16, /* of a source line */
+    BAR_LEAST = 4,
+    BAR_MOST = 10,
     CELL = 64,
     MAX_SHOWN = 64
 };
@@ -41,6 +45,8 @@ struct layout {
     bool millions[MAX_SHOWN];
     size_t nshown;
     int name; /* width of the first column */
+    int bar;  /* width of the bars behind the leading share, with the space before them */
+    double longest; /* the share that fills a bar */
 };
 
 /* Text. */
@@ -67,6 +73,19 @@ static int print_short(FILE *out, const char *text, int width, const struct styl
     size_t head = (size_t)(width - dots + 1) / 2, tail = (size_t)(width - dots) / 2;
     fprintf(out, "%.*s%s%s", (int)bytes_of(text, head), text, style->utf8 ? "…" : "...",
             text + bytes_of(text, (size_t)length - tail));
+    return width;
+}
+
+/* The same, of which the end is cut off. */
+static int print_cut(FILE *out, const char *text, int width, const struct style *style)
+{
+    int length = (int)utf8_length(text), dots = style->utf8 ? 1 : 3;
+    if (length <= width) {
+        fputs(text, out);
+        return length;
+    }
+    fprintf(out, "%.*s%s", (int)bytes_of(text, (size_t)(width - dots)), text,
+            style->utf8 ? "…" : "...");
     return width;
 }
 
@@ -133,7 +152,7 @@ static void format_cell(const struct layout *layout, size_t row, size_t i, char 
     size_t column = layout->shown[i];
     const struct value *value = table_at(layout->table, row, column);
     if (!value->known) {
-        snprintf(text, CELL, "%s", style_dash(&layout->style));
+        snprintf(text, CELL, "%s", value->none ? "" : style_dash(&layout->style));
         return;
     }
     switch (layout->table->columns[column].type) {
@@ -169,6 +188,59 @@ static int text_width(const struct value *value)
     return bound(width, 1, TEXT_MOST);
 }
 
+static bool is_rest(const struct layout *layout, size_t row)
+{
+    return layout->view->rest && row + 1 == layout->table->nrows &&
+           layout->table == &layout->view->rows;
+}
+
+/* Bars, drawn in eighths of a column, or in whole ones without UTF-8. */
+
+static bool has_bar(const struct layout *layout, size_t column)
+{
+    const char *leading = layout->view->leading;
+    return leading && layout->table == &layout->view->rows &&
+           strcmp(layout->table->columns[column].key, leading) == 0;
+}
+
+static void measure_bars(struct layout *layout)
+{
+    const struct table *table = layout->table;
+    size_t column =
+        layout->view->leading ? table_find(table, layout->view->leading) : table->ncolumns;
+    layout->bar = BAR_LEAST + 1;
+    for (size_t row = 0; column < table->ncolumns && row < table->nrows; row++)
+        if (!is_rest(layout, row) && table_at(table, row, column)->known)
+            layout->longest = fmax(layout->longest, table_at(table, row, column)->number);
+}
+
+/* Returns the columns of the bar that are still empty behind it. */
+static int print_bar(FILE *out, const struct layout *layout, size_t row, size_t column)
+{
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    const struct value *value = table_at(layout->table, row, column);
+    int whole = layout->bar - 1;
+    if (is_rest(layout, row) || !value->known || !(layout->longest > 0))
+        return layout->bar;
+    int parts = (int)lround(8 * whole * value->number / layout->longest);
+    bool utf8 = layout->style.utf8, rest = utf8 ? parts % 8 : parts % 8 >= 4;
+    int used = parts / 8 + rest;
+    if (!used)
+        return layout->bar; /* no space at the end of a line */
+    putc(' ', out);
+    for (int i = 0; i < parts / 8; i++)
+        fputs(utf8 ? "█" : "#", out);
+    if (rest)
+        fputs(utf8 ? eighths[parts % 8] : "#", out);
+    return whole - used;
+}
+
+/* A source line gets what is left at the end, and is cut off there. */
+static bool is_source(const struct table *table, size_t column)
+{
+    return strcmp(table->columns[column].key, "source") == 0;
+}
+
 /* Sets the width of column i of those that may be shown. */
 static void measure(struct layout *layout, size_t i)
 {
@@ -187,7 +259,20 @@ static void measure(struct layout *layout, size_t i)
         }
         width = w > width ? w : width;
     }
-    layout->widths[i] = width;
+    if (is_source(table, layout->shown[i]) && width > SOURCE_LEAST)
+        width = SOURCE_LEAST;
+    layout->widths[i] = width + (has_bar(layout, layout->shown[i]) ? layout->bar : 0);
+}
+
+static int source_width(const struct table *table, size_t column)
+{
+    int width = 0;
+    for (size_t row = 0; row < table->nrows; row++) {
+        const struct value *value = table_at(table, row, column);
+        int w = value->known ? (int)utf8_length(value->text) : 1;
+        width = w > width ? w : width;
+    }
+    return width;
 }
 
 static int name_width(const struct table *table)
@@ -222,6 +307,13 @@ static size_t next_by_rank(const struct table *table, const bool *seen)
     return best;
 }
 
+static void widen_bars(struct layout *layout, int by)
+{
+    for (size_t i = 0; i < layout->nshown; i++)
+        layout->widths[i] += has_bar(layout, layout->shown[i]) ? by : 0;
+    layout->bar += by;
+}
+
 /* Takes columns by rank while they fit; those of lower rank than one that does not fit
  * are left out too, so that what is shown does not depend on the digits of a number. */
 static void choose(struct layout *layout)
@@ -229,6 +321,7 @@ static void choose(struct layout *layout)
     const struct table *table = layout->table;
     bool seen[MAX_SHOWN] = {false}, taken[MAX_SHOWN] = {false};
     int natural = name_width(table);
+    measure_bars(layout);
     int left = layout->width - INDENT - (natural < NAME_LEAST ? natural : NAME_LEAST);
     for (size_t c; (c = next_by_rank(table, seen)) < table->ncolumns; seen[c] = true) {
         if (empty(table, c))
@@ -245,8 +338,18 @@ static void choose(struct layout *layout)
             layout->shown[layout->nshown++] = c;
     for (size_t i = 0; i < layout->nshown; i++)
         measure(layout, i);
-    layout->name = (natural < NAME_LEAST ? natural : NAME_LEAST) + left;
-    layout->name = natural < layout->name ? natural : layout->name;
+    int room = (natural < NAME_LEAST ? natural : NAME_LEAST) + left;
+    size_t last = layout->nshown - 1;
+    layout->name = natural < room ? natural : room;
+    if (!layout->nshown || !is_source(table, layout->shown[last])) {
+        widen_bars(layout, bound(room - layout->name, 0, BAR_MOST - BAR_LEAST));
+        return;
+    }
+    layout->name = natural < NAME_LEAST ? natural : NAME_LEAST;
+    int wanted = source_width(table, layout->shown[last]);
+    int more = bound(wanted - layout->widths[last], 0, left);
+    layout->widths[last] += more;
+    layout->name = bound(natural, layout->name, layout->name + left - more);
 }
 
 /* Printing. */
@@ -266,11 +369,12 @@ static void print_heading_row(FILE *out, const struct layout *layout)
     int space = layout->name - (int)utf8_length(table->columns[0].heading);
     for (size_t i = 0; i < layout->nshown; i++) {
         const struct column *about = &table->columns[layout->shown[i]];
-        int room = layout->widths[i] - (int)utf8_length(about->heading);
+        int bar = has_bar(layout, layout->shown[i]) ? layout->bar : 0;
+        int room = layout->widths[i] - bar - (int)utf8_length(about->heading);
         bool left = about->type == COLUMN_TEXT;
         pad(out, space + GAP + (left ? 0 : room));
         fputs(about->heading, out);
-        space = left ? room : 0;
+        space = left ? room : bar;
     }
     fputs(paint_end(style, PAINT_DIM), out);
     putc('\n', out);
@@ -284,25 +388,29 @@ static int print_cell(FILE *out, const struct layout *layout, size_t row, size_t
     char text[CELL];
     if (layout->table->columns[column].type == COLUMN_TEXT) {
         const struct value *value = table_at(layout->table, row, column);
-        const char *shown = value->known ? value->text : style_dash(&layout->style);
+        const char *dash = value->none ? "" : style_dash(&layout->style);
+        const char *shown = value->known ? value->text : dash;
         char *clean = malloc(strlen(shown) + 1);
-        int used = clean ? print_short(out, utf8_clean(shown, clean, strlen(shown) + 1),
-                                       layout->widths[i], &layout->style)
-                         : 0;
+        int used = 0;
+        if (clean && is_source(layout->table, column))
+            used = print_cut(out, utf8_clean(shown, clean, strlen(shown) + 1),
+                             layout->widths[i], &layout->style);
+        else if (clean)
+            used = print_short(out, utf8_clean(shown, clean, strlen(shown) + 1),
+                               layout->widths[i], &layout->style);
         free(clean);
         return layout->widths[i] - used;
     }
+    bool bar = has_bar(layout, column);
     format_cell(layout, row, i, text);
-    pad(out, layout->widths[i] - (int)utf8_length(text));
+    pad(out, layout->widths[i] - (bar ? layout->bar : 0) - (int)utf8_length(text));
     fputs(text, out);
-    return 0;
+    return bar ? print_bar(out, layout, row, column) : 0;
 }
 
 static void print_row(FILE *out, const struct layout *layout, size_t row)
 {
-    bool rest = layout->view->rest && row + 1 == layout->table->nrows &&
-                layout->table == &layout->view->rows;
-    enum paint paint = rest ? PAINT_DIM : PAINT_BOLD;
+    enum paint paint = is_rest(layout, row) ? PAINT_DIM : PAINT_BOLD;
     char *name = row_name(layout->table, row);
     pad(out, INDENT);
     fputs(paint_begin(&layout->style, paint), out);
@@ -311,6 +419,11 @@ static void print_row(FILE *out, const struct layout *layout, size_t row)
     fputs(paint_end(&layout->style, paint), out);
     free(name);
     for (size_t i = 0; i < layout->nshown; i++) {
+        const struct value *value = table_at(layout->table, row, layout->shown[i]);
+        if (!value->known && value->none) { /* no space at the end of a line */
+            space += GAP + layout->widths[i];
+            continue;
+        }
         pad(out, space + GAP);
         space = print_cell(out, layout, row, i);
     }
@@ -375,7 +488,7 @@ static void print_title(FILE *out, const struct view *view, int width)
     } else {
         format_thousands(find_value(&view->totals, "latency")->count, latency);
         format_thousands(find_value(&view->totals, "misses")->count, misses);
-        snprintf(text, sizeof text, "%s: %s cycles, %s misses, %.1f cycles an event",
+        snprintf(text, sizeof text, "%s: %s cycles of latency, %s misses, %.1f an event",
                  view->title, latency, misses, each->number);
     }
     print_folded(out, text, width, INDENT);
@@ -391,16 +504,93 @@ static void print_run(FILE *out, const struct view *view)
     char text[THOUSANDS_TEXT];
     for (size_t i = 0; i < run->ncolumns; i++) {
         const struct value *value = table_at(run, 0, i);
-        if (!value->known || (!sampled && strncmp(run->columns[i].key, "sample", 6) == 0))
+        if (!value->known || !*run->columns[i].heading ||
+            (!sampled && strncmp(run->columns[i].key, "sample", 6) == 0))
             continue;
         fprintf(out, "  %-22s%18s\n", run->columns[i].heading,
                 format_thousands(value->count, text));
     }
 }
 
-void view_text(FILE *out, const struct view *view, bool colour, int width)
+/* Words that a table may have, and what they mean. */
+
+static bool shows_events(const struct layout *layout)
 {
-    width = bound(width, 40, 1000);
+    return find_value(&layout->view->totals, "latency_per_event")->known;
+}
+
+static bool has_name(const struct layout *layout, const char *name)
+{
+    const struct table *table = &layout->view->rows;
+    for (size_t row = 0; row < table->nrows; row++)
+        if (table_at(table, row, 0)->known && !strcmp(table_at(table, row, 0)->text, name))
+            return true;
+    return false;
+}
+
+static bool shows_unknown(const struct layout *layout)
+{
+    return has_name(layout, "<UNKNOWN>");
+}
+
+static bool shows_allocator(const struct layout *layout)
+{
+    return has_name(layout, "<ALLOCATOR>");
+}
+
+static bool shows_rest(const struct layout *layout)
+{
+    return layout->view->rest > 0;
+}
+
+static bool shows_dash(const struct layout *layout)
+{
+    for (size_t row = 0; row < layout->table->nrows; row++)
+        for (size_t i = 0; i < layout->nshown; i++) {
+            const struct value *value = table_at(layout->table, row, layout->shown[i]);
+            if (!value->known && !value->none)
+                return true;
+        }
+    return false;
+}
+
+static const struct {
+    bool (*shown)(const struct layout *layout);
+    const char *word; /* NULL: the dash */
+    const char *meaning;
+} words[] = {
+    {shows_events, "event",
+     "an access that missed the nearest cache or TLB; its latency: the cycles that it "
+     "took"},
+    {shows_unknown, "<UNKNOWN>",
+     "memory that is no variable, no block of malloc and no stack, such as files and pages "
+     "that were mapped"},
+    {shows_allocator, "<ALLOCATOR>", "what malloc and free touch outside of blocks"},
+    {shows_rest, "others", "rows beyond --top, or below 0.1%; --top 0 shows them"},
+    {shows_dash, NULL, "not known"},
+};
+
+static void explain(FILE *out, const struct layout *layout, unsigned *told)
+{
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
+        char text[256];
+        if (*told & 1u << i || !words[i].shown(layout))
+            continue;
+        *told |= 1u << i;
+        snprintf(text, sizeof text, "%s: %s",
+                 words[i].word ? words[i].word : style_dash(&layout->style),
+                 words[i].meaning);
+        fputs(paint_begin(&layout->style, PAINT_DIM), out);
+        print_folded(out, text, layout->width, INDENT);
+        fputs(paint_end(&layout->style, PAINT_DIM), out);
+    }
+}
+
+void view_text(FILE *out, const struct view *view, bool colour, int width, unsigned *told)
+{
+    struct layout layout = {
+        .view = view, .table = &view->rows, .style = style_make(colour)};
+    layout.width = width = bound(width, 40, 1000);
     if (strcmp(view->name, "totals") == 0)
         print_run(out, view);
     print_title(out, view, width);
@@ -410,4 +600,8 @@ void view_text(FILE *out, const struct view *view, bool colour, int width)
         print_table(out, view, &view->processes, colour, width);
     for (size_t i = 0; i < view->nnotes; i++)
         print_folded(out, view->notes[i], width, INDENT);
+    if (!told || !view->rows.ncolumns || view->rows.ncolumns > MAX_SHOWN)
+        return;
+    choose(&layout);
+    explain(out, &layout, told);
 }

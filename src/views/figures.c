@@ -291,7 +291,7 @@ static const struct figure_column {
      ALWAYS,
      false},
     {{"stores", "stores", COLUMN_COUNT, NULL, 15, false}, show_stores, ALWAYS, false},
-    {{"latency_per_event", "cycles/event", COLUMN_NUMBER, NULL, 5, false},
+    {{"latency_per_event", "cyc/event", COLUMN_NUMBER, NULL, 5, false},
      show_per_event,
      ALWAYS,
      false},

@@ -81,6 +81,13 @@ void table_number(struct table *table, size_t column, double number)
         *value = (struct value){.known = true, .number = number};
 }
 
+void table_none(struct table *table, size_t column)
+{
+    struct value *value = last(table, column);
+    if (value)
+        value->none = true;
+}
+
 const struct value *table_at(const struct table *table, size_t row, size_t column)
 {
     return &table->values[row * table->ncolumns + column];

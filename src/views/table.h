@@ -30,6 +30,7 @@ struct column {
 
 struct value {
     bool known;
+    bool none; /* not known because there is no such thing, as there is no part of a sum */
     union {
         char *text;
         uint64_t count;
@@ -53,6 +54,7 @@ void table_column(struct table *table, struct column column);
 void table_row(struct table *table);
 void table_text(struct table *table, size_t column, const char *text); /* NULL: unknown */
 void table_count(struct table *table, size_t column, uint64_t count);
+void table_none(struct table *table, size_t column);
 void table_number(struct table *table, size_t column, double number); /* NAN: unknown */
 
 const struct value *table_at(const struct table *table, size_t row, size_t column);

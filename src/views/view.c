@@ -7,6 +7,7 @@
 #include "core/fail.h"
 #include "core/units.h"
 #include "views/selection.h"
+#include "views/sources.h"
 #include "views/view_parts.h"
 
 #include <stdio.h>
@@ -18,7 +19,7 @@ enum { MAX_KEYS = 12 };
 /* A SELECT gives the key columns and then x.*, which begins with {sums}. */
 struct view_kind {
     const char *name;
-    const char *missing; /* NULL, or why there is never anything to see */
+    const char *missing; /* NULL, or what no collector records yet */
     const char *query;   /* NULL: the view of totals */
     struct column keys[MAX_KEYS];
     bool brief; /* of the figures, the shares only */
@@ -39,6 +40,11 @@ struct view_kind {
 
 /* There are far fewer instructions than cells: they are summed up first. */
 #define BY_SITE "SELECT {sums}, c.site AS site FROM cell c{cells} GROUP BY c.site"
+
+/* The size of a block on average, rounded up, and what glibc's malloc makes of it: 8 bytes
+ * more, rounded to 16, at least 32. */
+#define MEAN         "((a.bytes + a.objects - 1) / a.objects)"
+#define MALLOC_TAKES "MAX(32, (" MEAN " + 23) & ~15)"
 
 static const struct view_kind kinds[] = {
     {.name = "totals"},
@@ -66,21 +72,21 @@ static const struct view_kind kinds[] = {
               "LEFT JOIN module m ON m.id = x.module",
      .keys = {TEXT("file", "line", 0),
               {"line", "", COLUMN_COUNT, NULL, 0, true},
-              TEXT("function", "function", 2),
+              TEXT("function", "function", 3),
               TEXT("module", "module", 19)}},
     {.name = "sizes",
-     .query =
-         "SELECT o.name, o.kind, a.objects, a.bytes, a.smallest, "
-         "a.bytes * 1.0 / a.objects, a.largest, "
-         "CASE WHEN a.bytes <= :line * a.objects THEN :line * a.objects / a.bytes END, "
-         "a.live, a.live_bytes, a.most_bytes, o.place, x.* FROM "
-         "(SELECT object, SUM(objects) AS objects, SUM(bytes) AS bytes, "
-         "MIN(smallest) AS smallest, MAX(largest) AS largest, SUM(live) AS live, "
-         "SUM(live_bytes) AS live_bytes, SUM(most_bytes) AS most_bytes "
-         "FROM allocation a{allocations} GROUP BY object) a "
-         "JOIN object o ON o.id = a.object LEFT JOIN "
-         "(SELECT {sums}, c.object AS id FROM cell c{cells} GROUP BY c.object) x "
-         "ON x.id = a.object{touched}",
+     .query = "SELECT o.name, o.kind, a.objects, a.bytes, a.smallest, "
+              "a.bytes * 1.0 / a.objects, a.largest, "
+              "NULLIF(:line / CASE WHEN o.kind IN ('heap', 'named') THEN " MALLOC_TAKES
+              " ELSE MAX(1, " MEAN ") END, 0), "
+              "a.live, a.live_bytes, a.most_bytes, o.place, x.* FROM "
+              "(SELECT object, SUM(objects) AS objects, SUM(bytes) AS bytes, "
+              "MIN(smallest) AS smallest, MAX(largest) AS largest, SUM(live) AS live, "
+              "SUM(live_bytes) AS live_bytes, SUM(most_bytes) AS most_bytes "
+              "FROM allocation a{allocations} GROUP BY object) a "
+              "JOIN object o ON o.id = a.object LEFT JOIN "
+              "(SELECT {sums}, c.object AS id FROM cell c{cells} GROUP BY c.object) x "
+              "ON x.id = a.object{touched}",
      .keys = {TEXT("object", "object", 0), TEXT("kind", "kind", 10),
               COUNT("objects", "blocks", 1), COUNT("bytes", "bytes", 2),
               COUNT("smallest", "smallest", 3), NUMBER("mean", "mean", 6),
@@ -88,9 +94,14 @@ static const struct view_kind kinds[] = {
               COUNT("live", "live", 11), COUNT("live_bytes", "live bytes", 12),
               COUNT("most_bytes", "most at a time", 9), TEXT("place", "allocated at", 13)},
      .brief = true},
-    {.name = "evictions",
-     .missing = "evictions: who took whose place in the cache was not recorded"},
-    {.name = "fields", .missing = "fields: accesses were not told apart by field"},
+    {.name = "evictions", .missing = "who took whose place in the cache"},
+    {.name = "matrix", .missing = "who took whose place in the cache"},
+    {.name = "fields", .missing = "which member of an object was accessed"},
+    {.name = "callers", .missing = "who called the functions that missed"},
+    {.name = "kinds", .missing = "why an access missed"},
+    {.name = "sharing", .missing = "what other threads did to a line"},
+    {.name = "threads", .missing = "which thread missed"},
+    {.name = "ranks", .missing = "which rank of a job missed"},
 };
 
 /* A row on its way from the database to the table. */
@@ -201,6 +212,8 @@ static void put_keys(struct table *table, const struct items *items,
             table_count(table, k, value->count);
         else if (value->known)
             table_number(table, k, value->number);
+        else if (type == COLUMN_COUNT)
+            table_none(table, k); /* counts of blocks are known, or there is none */
     }
 }
 
@@ -216,23 +229,53 @@ static void put_rest(struct view *view, const struct items *items,
     snprintf(text, sizeof text, "(%s other%s)", format_thousands(view->rest, digits),
              view->rest == 1 ? "" : "s");
     table_row(&view->rows);
+    for (size_t k = 1; k < view->rows.ncolumns; k++)
+        table_none(&view->rows, k);
     table_text(&view->rows, 0, text);
     figures_fill(profile, &view->rows, items->nkeys, &rest, &items->total,
                  items->kind->brief);
 }
 
+static size_t rows_shown(const struct items *items, const struct profile *profile,
+                         const struct view_query *query)
+{
+    size_t shown = query->top && query->top < items->n ? query->top : items->n;
+    double all = (double)figures_measure(profile, &items->total, query->order);
+    while (shown > 1 && all > 0 &&
+           100 * (double)items->list[shown - 1].measure < query->least * all)
+        shown--;
+    return shown;
+}
+
+static const struct column source_column = TEXT("source", "source", 2);
+
+/* The text of the line into the last column; file and line are the first two keys. */
+static void put_source(struct table *table, const struct profile *profile,
+                       const struct item *item)
+{
+    char text[SOURCE_TEXT];
+    if (item->keys[0].known && item->keys[1].known &&
+        source_line(item->keys[0].text, item->keys[1].count, profile->path, text))
+        table_text(table, table->ncolumns - 1, text);
+}
+
 static void put_items(struct view *view, const struct items *items,
                       const struct profile *profile, const struct view_query *query)
 {
-    size_t shown = query->top && query->top < items->n ? query->top : items->n;
+    size_t shown = rows_shown(items, profile, query);
+    bool sources = query->sources && strcmp(items->kind->name, "lines") == 0;
     for (size_t k = 0; k < items->nkeys; k++)
         table_column(&view->rows, items->kind->keys[k]);
     figures_columns(profile, &view->rows, items->kind->brief);
+    if (sources)
+        table_column(&view->rows, source_column);
     for (size_t i = 0; i < shown && !view->rows.failed; i++) {
         table_row(&view->rows);
         put_keys(&view->rows, items, &items->list[i]);
         figures_fill(profile, &view->rows, items->nkeys, &items->list[i].pair,
                      &items->total, items->kind->brief);
+        if (sources)
+            put_source(&view->rows, profile, &items->list[i]);
     }
     if (shown < items->n && !view->rows.failed)
         put_rest(view, items, profile, shown);
@@ -305,12 +348,18 @@ int view_make(const struct profile *profile, const struct view_query *query,
         return fail(error, STRATA_BAD_INPUT, "no view %s; there are %s", query->view,
                     VIEW_WORDS);
     if (kind->missing)
-        return fail(error, STRATA_BAD_INPUT, "%s: this profile has no %s", profile->path,
-                    kind->missing);
+        return fail(error, STRATA_BAD_INPUT,
+                    "%s: this profile has no %s: strata record does not note yet %s; "
+                    "there are %s",
+                    profile->path, kind->name, kind->missing, VIEW_WORDS);
     int status = selection_check(profile, query, error);
     if (status)
         return status;
+    static const char *const shares[] = {[BY_LATENCY] = "latency_pct",
+                                         [BY_MISSES] = "misses_pct",
+                                         [BY_EVENTS] = "events_pct"};
     view->name = kind->name;
+    view->leading = kind->query ? shares[query->order] : NULL;
     make_title(view, query);
     status = make_parts(view, profile, query, kind, error);
     if (status)

@@ -7,7 +7,7 @@
  * functions  where in the code; for one object if asked
  * lines      the same by source line
  * sizes      how many blocks an object has, and how large they are
- * evictions, fields: only where a profile has them
+ * Others have their names already, and are refused: nothing that is collected fills them.
  *
  * Percentages are shares of what was selected: of one object's latency, in the functions
  * of that object. */
@@ -18,14 +18,18 @@
 #include "views/figures.h"
 #include "views/table.h"
 
-#define VIEW_WORDS "totals|objects|functions|lines|sizes|evictions|fields"
+#define VIEW_WORDS "totals|objects|functions|lines|sizes"
+#define VIEW_LATER "evictions|fields|callers|matrix|kinds|sharing|threads|ranks"
 
 struct view_query {
-    const char *view;     /* one of VIEW_WORDS */
+    const char *view;     /* one of VIEW_WORDS or VIEW_LATER */
     const char *object;   /* only in objects of exactly this name; NULL: all */
     const char *function; /* only in functions of exactly this name; NULL: all */
     int64_t pid;          /* only of this process; below 0: all */
     size_t top;           /* rows at most, and one for the rest; 0: all rows */
+    double least;         /* percent: rows with less of what they are sorted by are in the
+                             rest, too */
+    bool sources;         /* lines: a last column with their text, where it is found */
     enum figure_order order;
 };
 
@@ -36,6 +40,7 @@ struct view {
     char title[VIEW_TEXT]; /* "functions of Exc, by latency" */
     struct table rows;
     size_t rest; /* so many rows were left out; the last row is their sum. 0: none */
+    const char *leading;     /* the key of the share that rows are sorted by; NULL: none */
     struct table totals;     /* one row: the sum of all rows, which is 100% */
     struct table run;        /* one row: what the processes did as a whole */
     struct table processes;  /* only of totals: how each began and ended */

@@ -70,6 +70,10 @@ static int take_level(void *context, sqlite3_stmt *row)
             table_number(table, (size_t)i, sqlite3_column_double(row, i));
         else
             put_count(table, (size_t)i, row, i);
+    if (tlb) {
+        table_none(table, table_find(table, "prefetches"));
+        table_none(table, table_find(table, "evictions"));
+    }
     return table->failed ? -1 : 0;
 }
 
@@ -157,11 +161,15 @@ int view_processes(struct view *view, const struct profile *profile,
 /* The run as a whole: sums of the table process, then the counters. */
 
 static const struct {
-    const char *key, *heading;
+    const char *key, *heading; /* "": not for people */
 } run_columns[] = {
     {"processes", "processes"},
     {"instructions", "instructions"},
     {"cycles", "cycles"},
+    {"instruction_cycles", "  one an instruction"},
+    {"memory_cycles", "  waiting for memory"},
+    {"branch_cycles", "  after wrong guesses"},
+    {"sampling_cycles", "  to take samples"},
     {"samples", "samples"},
     {"sampler_accesses", "sampler's accesses"},
     {"sampler_misses", "sampler's misses"},
@@ -170,7 +178,7 @@ static const struct {
     {"stores", "stores"},
     {"fetches", "fetches"},
     {"walks", "page walks"},
-    {"access_cycles", "cycles of accesses"},
+    {"access_cycles", ""}, /* of all latencies: they overlap with instructions */
     {"branches_conditional", "conditional branches"},
     {"branches_taken", "of these taken"},
     {"branches_jump", "jumps"},
@@ -183,17 +191,21 @@ static const struct {
 enum { RUN_COLUMNS = sizeof run_columns / sizeof *run_columns };
 
 /* The sums of the table process; what a sampler did is not known where there was none. */
+static const char *const process_sums[] = {
+    "processes",        "instructions",   "cycles",        "samples",
+    "sampler_accesses", "sampler_misses", "sampler_cycles"};
+
 static int take_exact(void *context, sqlite3_stmt *row)
 {
     for (int i = 0; i < 3; i++)
-        put_count(context, (size_t)i, row, i);
+        put_count(context, table_find(context, process_sums[i]), row, i);
     return 0;
 }
 
 static int take_sampled(void *context, sqlite3_stmt *row)
 {
     for (int i = 0; i < 7; i++)
-        put_count(context, (size_t)i, row, i);
+        put_count(context, table_find(context, process_sums[i]), row, i);
     return 0;
 }
 
@@ -359,10 +371,10 @@ static void note_size(struct view *view, const struct profile *profile, size_t r
     if (!heap || !n || !each || each != count_at(table, row, "smallest") || each >= line)
         return;
     add_note(view,
-             "%s blocks of %" PRIu64 " bytes: a %" PRIu64 "-byte line has room for %" PRIu64
-             " of them; with what glibc's malloc adds, %" PRIu64
-             " bytes each, for %" PRIu64,
-             format_thousands(n, blocks), each, line, line / each, takes, line / takes);
+             "%s blocks of %" PRIu64 " bytes, of which glibc's malloc makes %" PRIu64
+             ": a %" PRIu64 "-byte line holds %" PRIu64
+             "; in an array it would hold %" PRIu64,
+             format_thousands(n, blocks), each, takes, line, line / takes, line / each);
 }
 
 int view_add_notes(struct view *view, const struct profile *profile,

@@ -61,6 +61,13 @@ names() {
     jq -r --arg k "$2" '.rows[] | select(.[$k]) | "\(.latency) \(.[$k] | gsub(","; ""))"' \
         "$work/out" | sort
 }
+if has_terminal; then
+    script -qec "$strata export $work/exact.strata" /dev/null >"$work/tty" 2>&1 </dev/null
+    check 'a terminal is refused' [ $? -eq 2 ]
+    check 'and told what to do' grep -q 'give -o FILE, or redirect it' "$work/tty"
+else
+    echo 'skip: there is no terminal'
+fi
 names objects object >"$work/wanted"
 sed -n 's/^ *\([0-9]*\) .*(data):\(.*\) \[(data)\]$/\1 \2/p' "$work/own" | sort >"$work/found"
 check 'own costs are those of the objects' cmp "$work/wanted" "$work/found"

@@ -141,7 +141,7 @@ check '--keep-raw keeps the configuration' [ -s "$work/raw/config" ]
 config() { od -An -v -t u4 -N 64 "$work/raw/config" | xargs; }
 # after the magic: version, size; collect, fetches, branches, stack, paused, level; period
 check 'the configuration' is config "$(config | cut -d' ' -f 3,5-12,13,15)" \
-    "1 3 1 0 0 0 2 100 0 5 9"
+    "2 3 1 0 0 0 2 100 0 5 9"
 rm -r "$work/raw"
 
 # An older profile is replaced by a whole one only

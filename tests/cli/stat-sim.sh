@@ -94,6 +94,18 @@ check 'what a smaller one has not' holds "$work/r.json" '.counters |
     all(.[1:][]; .why | startswith("unknown here: "))'
 on two-level l1d_misses,l1d_misses ./exact
 is 'twice the same event' "$(counts)" 'l1d_misses=1101 l1d_misses=1101'
+check 'virtual time is cycles by the frequency, the rest is told apart' holds "$work/r.json" '
+    .seconds > .virtual_seconds and .virtual_seconds > 0 and
+    (.counters[0].enabled_ns - 1e9 * .virtual_seconds | fabs) < 2'
+run stat --machine generic --json -o r.json -- ./exact
+check 'by default: the five rates, of data and of instructions' holds "$work/r.json" '
+    [.metrics[] | select(.value != null) | .name] | contains(["l1d_mpki", "l2_mpki",
+    "l3_mpki", "dtlb_walks_pki", "itlb_walks_pki"])'
+on ../../machines/generic walks,itlb_walks,dtlb_walks ./exact
+check 'walks are of the one or of the other' holds "$work/r.json" '.counters | map(.count) |
+    .[0] == .[1] + .[2] and .[1] > 0 and .[2] == 117'
+run stat --machine generic -- ./exact
+check 'the time is named' said 'simulated on .*, [0-9.]* us virtual (simulating'
 on two-level fetches,instructions,l1i_misses ./exact
 check 'fetches, if they are asked for' holds "$work/r.json" '.counters[0].count > 0'
 run stat -r 2 --source sim --machine "$root/tests/machines/two-level.machine" \

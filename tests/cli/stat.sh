@@ -21,7 +21,8 @@ fails 2 'what is to be counted' stat
 fails 2 'no-such-program: no such program' stat --source perf -e page-faults no-such-program
 fails 2 'three targets' stat -a -p 1 true
 fails 2 'pid 0: it must be' stat -p 0
-fails 2 'process 1073741823: there is none' stat -e page-faults -p 1073741823
+fails 2 'pid 1073741823: there is no such process' stat -e page-faults -p 1073741823
+fails 2 'pid 1073741823: there is no such process' stat -p 1073741823
 fails 2 'the control group no/such' stat -e page-faults --cgroup no/such --duration 1
 fails 2 'interval 1: it must be' stat -I 1 true
 fails 2 'repeat 0: it must be' stat -r 0 true
@@ -91,6 +92,8 @@ check '--duration ends the program: exit status 0' is status "$status" 0
 check 'and a report' said 'page-faults  *[1-9]'
 
 # Formats
+run stat -e task-clock true
+check 'a clock has its unit' grep -q '^  task-clock .* ns$' "$work/err"
 stat_json -e page-faults,task-clock true
 check 'nothing is said besides' [ ! -s "$work/err" ]
 check 'JSON' holds "$work/r.json" '.schema == "strata.stat/1" and .source == "perf" and

@@ -82,8 +82,13 @@ fails 2 '2 names begin so or match: <STACK>, <UNKNOWN>; give more' \
     view exact.strata functions --object '<'
 fails 2 'no such function' view exact.strata objects --function nonsense
 fails 2 'no process 1 ' view exact.strata objects --process 1
-fails 2 'this profile has no evictions' view exact.strata evictions
-fails 2 'this profile has no fields' view exact.strata fields
+for view in evictions fields callers matrix kinds sharing threads ranks; do
+    fails 2 "this profile has no $view: .*; there are totals|" view exact.strata $view
+done
+run help view
+check 'what nothing fills is not offered' [ "$(grep -c 'evictions\|fields' "$work/out")" = 0 ]
+run completion bash
+check 'nor completed' [ "$(grep -c evictions "$work/out")" = 0 ]
 fails 2 'leave --function out' view exact.strata totals --function smvp
 fails 2 '--top x: it must be a whole number' view exact.strata objects --top x
 fails 2 'must be one of latency|misses|events' view exact.strata objects --sort size
