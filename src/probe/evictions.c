@@ -21,6 +21,7 @@
 #include "probe/probing.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,22 +29,26 @@ enum {
     MOST_WAYS = 64,
     MOST_KINDS = 256,   /* blocks in a way of the first cache */
     POOL = 4,           /* times the effective capacity */
-    LEAST_PRESSURE = 2, /* times the ways of the first cache… */
-    MOST_PRESSURE = 4,
+    LEAST_PRESSURE = 1, /* times the ways of the first cache… */
+    MOST_PRESSURE = 2,
     PRESSURE = 4, /* …where the second is so many times as large */
     SKIP = 4,     /* lines from one visit in a block to the next, at least… */
     FAR = 2,      /* …and so many times what a visit brings in */
     LEAST_LINES = 2,
+    MOST_LINES = 2,
+    PASSES = 2, /* over the others: xx */
     FIRST = 8, /* blocks of the pool that are tried */
     LOOKS = 5,
     ENOUGH = 2,   /* looks that agree, if none is clear */
     PAIRS = 96,   /* of trials, to be sure */
     HUNTS = 6,    /* until two tell… */
-    VAIN = 2,     /* …or so many end without an edge */
+    WRONG = 24,    /* searches that misled, before a hunt is given up */
+    GROW = 4,
+    VAIN = 4,     /* …or so many end without an edge */
     TOGETHER = 4, /* random blocks at a time */
 };
 
-#define EVICTED    0.25  /* of the lines of a block: with PLRU, not all are at a time */
+#define EVICTED    0.5  /* of the lines of a block: with PLRU, not all are at a time */
 #define NEARLY     0.5   /* the same, by twice as many blocks as there are ways */
 #define CLEAR      0.2   /* as far off that, a look is enough */
 #define MORE       0.06  /* of the budget: what huge pages would have taken */
@@ -126,6 +131,7 @@ static struct eviction against(const struct hunt *hunt, size_t n)
                              .set = {hunt->pool, n},
                              .press = {hunt->press, hunt->npress},
                              .lines = hunt->lines,
+                             .passes = PASSES,
                              .apart = hunt->apart};
 }
 
@@ -143,30 +149,12 @@ static void swap(uint64_t *a, uint64_t *b)
     *b = t;
 }
 
-/* Whether there is an edge at the first n of the pool: that one less does nothing to the
- * target. Where chance decides what is replaced, there is none. */
-static int is_sharp(struct probing *p, const struct hunt *hunt, size_t n, bool *yes)
-{
-    struct eviction e = against(hunt, n - 1);
-    double share[LOOKS];
-    *yes = true;
-    if (n < 2)
-        return 0;
-    for (int i = 0; i < LOOKS; i++) {
-        int status = loss(p, hunt, &e, &share[i]);
-        if (status)
-            return status;
-    }
-    sort_ascending(share, LOOKS);
-    *yes = share[LOOKS / 2] < EVICTED / 2;
-    return 0;
-}
-
 /* Brings those of the pool that it takes to its front. *all: whether they were found. */
 static int reduce(struct probing *p, struct hunt *hunt, bool *all)
 {
     bool yes = false;
     size_t most = hunt->npool, from = 0;
+    int wrong = 0;
     int status = 0;
     *all = false;
     hunt->found = hunt->known = 0;
@@ -183,9 +171,16 @@ static int reduce(struct probing *p, struct hunt *hunt, bool *all)
             status = pool_evicts(p, hunt, middle, &yes);
             *(yes ? &high : &low) = middle;
         }
-        yes = true;
-        if (!hunt->known && !status)
-            status = is_sharp(p, hunt, high, &yes);
+        if (!status)
+            status = pool_evicts(p, hunt, high, &yes);
+        if (!status && !yes && wrong++ < WRONG) {
+            hunt->npool += hunt->npool / GROW + 1;
+            hunt->npool = hunt->npool < most ? hunt->npool : most;
+            yes = true;
+            continue;
+        }
+        if (!yes)
+            break;
         swap(&hunt->pool[hunt->found++], &hunt->pool[high - 1]);
         hunt->npool = high;
         hunt->known = hunt->known ? hunt->known : high;
@@ -324,7 +319,9 @@ static int find_ways(struct probing *p, struct hunt *hunt)
     size_t found = 0;
     int vain = 0;
     for (int i = 0; i < HUNTS && vain < VAIN && time_left(p, 0); i++) {
+        double dt=runner_clock(p->runner);
         int status = hunt_once(p, hunt, &confidence);
+        if(getenv("DBG"))fprintf(stderr,"hunt: found %zu npool %zu npress %zu known %zu confidence %g  %.2f s\n",hunt->found,hunt->npool,hunt->npress,hunt->known,confidence,runner_clock(p->runner)-dt);
         if (status)
             return status;
         double n = (double)hunt->found;
@@ -477,7 +474,7 @@ int ways_by_evictions(struct probing *p)
                         .block = way < page ? way : page,
                         .inner = way,
                         .apart = apart(p, cache)};
-    hunt.lines = hunt.block / hunt.apart;
+    hunt.lines = hunt.block / hunt.apart < MOST_LINES ? hunt.block / hunt.apart : MOST_LINES;
     hunt.pressure = (size_t)(inner->ways.value * pressure(cache));
     if (hunt.lines < LEAST_LINES || page % hunt.block || way % hunt.block ||
         way / hunt.block > MOST_KINDS)

@@ -127,7 +127,7 @@ struct blocks {
 };
 struct eviction {
     struct blocks timed, set, press;
-    size_t lines;
+    size_t lines, passes;
     uint64_t apart, shift;
 };
 int refs_eviction(struct refs *refs, const struct ground *ground, struct rng *rng,
