@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Ways and nominal size of the second cache on base pages, by group testing.
+ * Ways and nominal size of the second cache without huge pages that are contiguous in
+ * physical memory, by group testing.
  *
  * Which physical page is behind a virtual one is not known, so blocks of memory, each as
  * long as a way of the first cache, are taken at random. All lines of a block go to
  * neighbouring sets of the second cache, and blocks that share one of these share all. So
- * one block is visited, then others, then as many as it takes to drive it out of the first
- * cache; and it is seen whether its many lines are still in the second: no clock needs to
- * be as fine as a single load. The control has the others in the same pages, but moved by
- * some lines into other sets.
+ * one block is visited at a few lines, then others at the same lines, and as many as it
+ * takes to drive it out of the first cache, all of these twice: few policies spare a line
+ * for that long. Then it is seen whether the block's lines are still in the second cache.
+ * The control has the others in the same pages, but moved by some lines into other sets.
+ *
+ * The fewer lines are visited, the less comes between two visits to the block, of what
+ * prefetchers or neighbours bring in: edges that are sharp with two lines in a block are
+ * blurred with sixteen. One lap is a short time for the clock; the middle half of many is
+ * not (run/timing.c).
  *
  * Of a pool that does evict the block, the shortest part from its beginning on that still
  * does ends with a block that takes part in it. This one goes to the front, and the next is
- * looked for, until those at the front suffice: they are as many as there are ways. (Blocks
- * of the pressure may take part, too: they are found, and count.)
+ * looked for, until those at the front suffice: they are as many as there are ways. A
+ * disturbed look may cut the pool too short: then it grows again. (Blocks of the pressure
+ * may take part, too: they are found, and count.)
  *
  * Of random blocks, one in as many as a way has blocks is evicted by these: that gives the
  * size. */
@@ -21,7 +28,6 @@
 #include "probe/probing.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,29 +35,27 @@ enum {
     MOST_WAYS = 64,
     MOST_KINDS = 256,   /* blocks in a way of the first cache */
     POOL = 4,           /* times the effective capacity */
-    LEAST_PRESSURE = 1, /* times the ways of the first cache… */
+    LEAST_PRESSURE = 1, /* times the ways of the first cache, in each pass… */
     MOST_PRESSURE = 2,
     PRESSURE = 4, /* …where the second is so many times as large */
     SKIP = 4,     /* lines from one visit in a block to the next, at least… */
     FAR = 2,      /* …and so many times what a visit brings in */
-    LEAST_LINES = 2,
-    MOST_LINES = 2,
-    PASSES = 2, /* over the others: xx */
-    FIRST = 8, /* blocks of the pool that are tried */
+    LINES = 2,    /* that are visited in a block */
+    PASSES = 2,   /* over the others */
+    FIRST = 8,    /* blocks of the pool that are tried */
     LOOKS = 5,
     ENOUGH = 2,   /* looks that agree, if none is clear */
     PAIRS = 96,   /* of trials, to be sure */
     HUNTS = 6,    /* until two tell… */
-    WRONG = 24,    /* searches that misled, before a hunt is given up */
-    GROW = 4,
     VAIN = 4,     /* …or so many end without an edge */
+    WRONG = 24,   /* cuts that were too short, before a hunt is given up… */
+    GROW = 4,     /* …and by what part of itself the pool then grows */
     TOGETHER = 4, /* random blocks at a time */
 };
 
-#define EVICTED    0.5  /* of the lines of a block: with PLRU, not all are at a time */
-#define NEARLY     0.5   /* the same, by twice as many blocks as there are ways */
+#define EVICTED    0.5   /* of the lines of a block */
 #define CLEAR      0.2   /* as far off that, a look is enough */
-#define MORE       0.06  /* of the budget: what huge pages would have taken */
+#define MORE       0.06  /* of the budget: gaps have used up what was meant for both */
 #define CHANCE_OFF 0.001 /* of another number of blocks in a way than the likeliest */
 #define FAR_OFF    3     /* standard errors: then none of the numbers is the right one */
 
@@ -61,7 +65,6 @@ struct hunt {
     uint64_t block;  /* bytes */
     uint64_t inner;  /* bytes of a way of the first cache */
     size_t pressure; /* blocks that drive out what a set of the first cache holds */
-    size_t lines;    /* that are visited in a block */
     uint64_t apart;
     uint64_t *places; /* all blocks, in random order; from `fresh` on, they were not used */
     size_t nplaces, fresh;
@@ -130,7 +133,7 @@ static struct eviction against(const struct hunt *hunt, size_t n)
     return (struct eviction){.timed = {hunt->target, 1},
                              .set = {hunt->pool, n},
                              .press = {hunt->press, hunt->npress},
-                             .lines = hunt->lines,
+                             .lines = LINES,
                              .passes = PASSES,
                              .apart = hunt->apart};
 }
@@ -149,46 +152,63 @@ static void swap(uint64_t *a, uint64_t *b)
     *b = t;
 }
 
+/* Takes as much of the pool as evicts the target, in large steps: the fewer there are, the
+ * quicker and the quieter it is. *from do not. */
+static int begin_pool(struct probing *p, struct hunt *hunt, size_t most, size_t *from,
+                      bool *yes)
+{
+    int status = 0;
+    *from = 0;
+    *yes = false;
+    for (size_t n = FIRST; !*yes && !status && *from < most; n *= 2) {
+        hunt->npool = n < most ? n : most;
+        status = pool_evicts(p, hunt, hunt->npool, yes);
+        *from = *yes ? *from : hunt->npool;
+    }
+    return status;
+}
+
+/* The least part of the pool that evicts the target, of which `low` do not. *yes: whether
+ * it still does at a second look. */
+static int cut(struct probing *p, const struct hunt *hunt, size_t low, size_t *high,
+               bool *yes)
+{
+    int status = 0;
+    for (*high = hunt->npool; *high - low > 1 && !status && time_left(p, 0);) {
+        size_t middle = low + (*high - low) / 2;
+        status = pool_evicts(p, hunt, middle, yes);
+        *(*yes ? high : &low) = middle;
+    }
+    return status ? status : pool_evicts(p, hunt, *high, yes);
+}
+
+/* Puts the last of the first n of the pool to those that take part. */
+static void take(struct hunt *hunt, size_t n)
+{
+    swap(&hunt->pool[hunt->found++], &hunt->pool[n - 1]);
+    hunt->npool = n;
+    hunt->known = hunt->known ? hunt->known : n;
+}
+
 /* Brings those of the pool that it takes to its front. *all: whether they were found. */
 static int reduce(struct probing *p, struct hunt *hunt, bool *all)
 {
-    bool yes = false;
-    size_t most = hunt->npool, from = 0;
-    int wrong = 0;
-    int status = 0;
+    size_t most = hunt->npool, from, high;
+    bool yes, more;
+    int wrong = 0, status = begin_pool(p, hunt, most, &from, &more);
     *all = false;
     hunt->found = hunt->known = 0;
-    /* in large steps first: the fewer there are, the quicker and the quieter it is */
-    for (size_t n = FIRST; !yes && !status && from < most; n *= 2) {
-        hunt->npool = n < most ? n : most;
-        status = pool_evicts(p, hunt, hunt->npool, &yes);
-        from = yes ? from : hunt->npool;
-    }
-    while (!status && yes && hunt->found < MOST_WAYS && time_left(p, 0)) {
-        size_t low = hunt->found ? hunt->found : from, high = hunt->npool;
-        while (high - low > 1 && !status && time_left(p, 0)) {
-            size_t middle = low + (high - low) / 2;
-            status = pool_evicts(p, hunt, middle, &yes);
-            *(yes ? &high : &low) = middle;
-        }
-        if (!status)
-            status = pool_evicts(p, hunt, high, &yes);
-        if (!status && !yes && wrong++ < WRONG) {
-            hunt->npool += hunt->npool / GROW + 1;
-            hunt->npool = hunt->npool < most ? hunt->npool : most;
-            yes = true;
-            continue;
-        }
-        if (!yes)
-            break;
-        swap(&hunt->pool[hunt->found++], &hunt->pool[high - 1]);
-        hunt->npool = high;
-        hunt->known = hunt->known ? hunt->known : high;
-        if (!status && yes)
+    while (!status && more && !*all && hunt->found < MOST_WAYS && time_left(p, 0)) {
+        status = cut(p, hunt, hunt->found ? hunt->found : from, &high, &yes);
+        if (!status && !yes) {
+            size_t grown = hunt->npool + hunt->npool / GROW + 1;
+            hunt->npool = grown < most ? grown : most;
+            more = wrong++ < WRONG;
+        } else if (!status) {
+            take(hunt, high);
             status = pool_evicts(p, hunt, hunt->found, all);
-        if (*all || !yes)
-            break;
-        yes = hunt->found < high;
+            more = hunt->found < high;
+        }
     }
     return status;
 }
@@ -319,9 +339,7 @@ static int find_ways(struct probing *p, struct hunt *hunt)
     size_t found = 0;
     int vain = 0;
     for (int i = 0; i < HUNTS && vain < VAIN && time_left(p, 0); i++) {
-        double dt=runner_clock(p->runner);
         int status = hunt_once(p, hunt, &confidence);
-        if(getenv("DBG"))fprintf(stderr,"hunt: found %zu npool %zu npress %zu known %zu confidence %g  %.2f s\n",hunt->found,hunt->npool,hunt->npress,hunt->known,confidence,runner_clock(p->runner)-dt);
         if (status)
             return status;
         double n = (double)hunt->found;
@@ -366,7 +384,7 @@ static int add_blocks(struct probing *p, struct hunt *hunt, struct count *count)
     for (int i = 0; any && i < TOGETHER && !status; i++) {
         bool yes;
         e.timed.at = &at[i];
-        status = seems_to_evict(p, hunt, &e, all ? NEARLY : EVICTED, &yes);
+        status = seems_to_evict(p, hunt, &e, EVICTED, &yes);
         if (!status && yes && all)
             count->evicted++;
         if (!status && yes && !all)
@@ -464,8 +482,7 @@ int ways_by_evictions(struct probing *p)
     struct strata_probed_cache *cache = &p->probed->caches[1], *inner = cache - 1;
     const struct strata_value *next = latency_behind(p, 1);
     if (!inner->ways.known || !inner->size.known || !inner->latency_cycles.known ||
-        !next->known || !cache->latency_cycles.known || !cache->effective.known ||
-        !time_left(p, 0))
+        !next->known || !cache->latency_cycles.known || !cache->effective.known || late(p))
         return 0;
     uint64_t way = (uint64_t)(inner->size.value / inner->ways.value);
     uint64_t page = p->runner->ground[BASE_PAGES].page;
@@ -474,15 +491,12 @@ int ways_by_evictions(struct probing *p)
                         .block = way < page ? way : page,
                         .inner = way,
                         .apart = apart(p, cache)};
-    hunt.lines = hunt.block / hunt.apart < MOST_LINES ? hunt.block / hunt.apart : MOST_LINES;
     hunt.pressure = (size_t)(inner->ways.value * pressure(cache));
-    if (hunt.lines < LEAST_LINES || page % hunt.block || way % hunt.block ||
+    if (hunt.block / hunt.apart < LINES || page % hunt.block || way % hunt.block ||
         way / hunt.block > MOST_KINDS)
         return 0;
-    if (!p->runner->ground[HUGE_PAGES].bytes) { /* else gaps have told, or why not */
-        cache->ways = cache->size = no_time();
-        more_time(p, MORE);
-    }
+    cache->ways = cache->size = no_time();
+    more_time(p, MORE);
     int status = take_places(p, &hunt);
     if (!status)
         status = find_ways(p, &hunt);

@@ -81,11 +81,11 @@ enum {
     LONG_VISITS = 1 << 13, /* of a long ring: short stretches of it differ too much */
     LARGEST = 1 << 18,     /* ring that what ran meanwhile can have driven out of a cache */
     BRIEF = 64,            /* such a part of the usual time is enough for a brief look… */
-    FINE = 4,              /* …unless the start of a lap is more than such a part of a tick:
-                              then the middle half of… */
-    BRIEF_LAPS = 64,       /* …so many laps tells, whatever came between in some of them */
-    AT_ONCE = 1 << 15,     /* visits, before the clock is looked at */
-    TRIES = 8,             /* before a disturbed trial is taken for want of a better one */
+    FINE = 4,          /* …unless the start of a lap is more than such a part of a tick:
+                          then the middle half of… */
+    BRIEF_LAPS = 64,   /* …so many laps tells, whatever came between in some of them */
+    AT_ONCE = 1 << 15, /* visits, before the clock is looked at */
+    TRIES = 8,         /* before a disturbed trial is taken for want of a better one */
 };
 
 static double timing_clock(struct runner *runner)
