@@ -395,12 +395,14 @@ static int add_blocks(struct probing *p, struct hunt *hunt, struct count *count)
     return status;
 }
 
-/* The likeliest number of blocks in a way, of those that a cache may have: up to
- * three leading bits, then zeros. Returns 0 if none is likely, or if another one is, too.
- * (Ratios of likelihoods may be looked at as often as one likes.) */
+/* The likeliest number of blocks in a way, of those that a cache may have: one or two
+ * leading bits, then zeros. (Nearer ones could not be told apart: chance alone puts some
+ * hundredths more or less of the memory into one place of a way than into another.) Returns
+ * 0 if none is likely, or if another one is, too. (Ratios of likelihoods may be looked at
+ * as often as one likes.) */
 static uint64_t blocks_in_way(const struct count *count, double *confidence)
 {
-    enum { MOST_BLOCKS = 1 << 16, LEADING = 8, MOST_TRIED = LEADING / 2 * 17 };
+    enum { MOST_BLOCKS = 1 << 16, LEADING = 4, MOST_TRIED = LEADING / 2 * 17 };
     double yes = (double)count->evicted, no = (double)count->n - yes;
     double likely[MOST_TRIED], all = 0;
     uint64_t blocks[MOST_TRIED];
