@@ -472,7 +472,8 @@ static void pressure_comes_back_to_the_same_lines(void **state)
     refs_release(&refs);
 }
 
-/* First what counts, then the set, moved, then the pressure: every line of them once. */
+/* First what counts; then twice the set, moved, and the pressure: every line of them once
+ * in a pass, at a word of its own. */
 static void eviction_string_visits_all_lines_of_blocks(void **state)
 {
     (void)state;
@@ -481,22 +482,26 @@ static void eviction_string_visits_all_lines_of_blocks(void **state)
                    press[] = {0, 7 * PAGE};
     struct eviction e = {
         .timed = {timed, 1}, .set = {set, 3}, .press = {press, 2}, .lines = IN_BLOCK};
+    e.passes = 2;
     struct refs refs = {0};
     struct rng rng = {1};
     e.apart = APART;
     e.shift = SHIFT;
     assert_int_equal(refs_eviction(&refs, &roomy, &rng, &e), 0);
     assert_int_equal(refs.timed, IN_BLOCK);
-    assert_int_equal(refs.n, 6 * IN_BLOCK);
+    assert_int_equal(refs.n, 11 * IN_BLOCK);
     assert_true(refs.brief);
     for (size_t i = 0; i < refs.n; i++) {
-        bool moved = i >= IN_BLOCK && i < 4 * IN_BLOCK;
+        bool first = i < IN_BLOCK;
+        size_t j = first ? 0 : (i - IN_BLOCK) % (5 * IN_BLOCK);
+        bool moved = !first && j < 3 * IN_BLOCK, pressed = !first && !moved;
         uint64_t page = refs.at[i] - refs.at[i] % PAGE;
-        assert_int_equal(refs.at[i] % APART, moved ? SHIFT : 0);
-        assert_true(i >= IN_BLOCK || page == 5 * PAGE);
-        assert_true(i < 4 * IN_BLOCK || page == 0 || page == 7 * PAGE);
+        assert_int_equal(refs.at[i] % APART,
+                         (moved ? SHIFT : 0) + (i >= 6 * IN_BLOCK ? sizeof(void *) : 0));
+        assert_true(!first || page == 5 * PAGE);
+        assert_true(!pressed || page == 0 || page == 7 * PAGE);
     }
-    assert_places(&refs, 6 * IN_BLOCK);
+    assert_places(&refs, 11 * IN_BLOCK);
     e.set.n = e.press.n = 0;
     assert_int_equal(refs_eviction(&refs, &roomy, &rng, &e), 0);
     assert_int_equal(refs.n, IN_BLOCK);

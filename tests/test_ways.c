@@ -293,6 +293,19 @@ static void gaps_tell_ways_that_divide_a_huge_page(void **state)
 }
 #endif
 
+/* A host that has no huge pages for its guest: gaps cannot tell. */
+static void splintered_huge_pages_do_not_matter(void **state)
+{
+    (void)state;
+    struct strata_machine m = machine(4 * K, 32 * K, 8, 256 * K, 8, STRATA_LRU);
+    m.huge = 2 << 20;
+    m.tlbs[m.ntlbs] = m.tlbs[0];
+    m.tlbs[m.ntlbs++].page = m.huge;
+    assert_found(&m);
+    m.splintered = true;
+    assert_found(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +314,7 @@ int main(void)
         cmocka_unit_test(blocks_need_not_be_pages),
         cmocka_unit_test(a_dirty_clock_will_do),
         cmocka_unit_test(ways_of_the_first_do_not_pass_for_those_of_the_second),
+        cmocka_unit_test(splintered_huge_pages_do_not_matter),
         cmocka_unit_test(random_replacement_is_null),
         cmocka_unit_test(little_memory_is_null),
         cmocka_unit_test(a_gap_that_is_too_large_is_divided),

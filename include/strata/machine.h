@@ -93,10 +93,11 @@ struct strata_noise {
 
 struct strata_machine {
     char name[STRATA_NAME_SIZE];
-    uint64_t page;      /* bytes, the base page */
-    uint64_t huge;      /* bytes, 0: programs cannot have huge pages */
-    uint64_t frequency; /* Hz */
-    uint32_t mapping;   /* enum strata_mapping */
+    uint64_t page;       /* bytes, the base page */
+    uint64_t huge;       /* bytes, 0: programs cannot have huge pages */
+    uint64_t frequency;  /* Hz */
+    uint32_t mapping;    /* enum strata_mapping */
+    uint32_t splintered; /* 1: huge pages are contiguous only as the program sees them */
     uint32_t ncaches, ntlbs, nprefetchers;
     uint32_t walk_latency;                         /* extra cycles for a page walk */
     uint32_t memory_latency;                       /* cycles */

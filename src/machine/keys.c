@@ -16,6 +16,7 @@ static const char *const kinds[] = {"data", "instruction", "unified", NULL};
 static const char *const policies[] = {"lru", "plru", "fifo", "random", NULL};
 static const char *const indexes[] = {"virtual", "physical", NULL};
 static const char *const inclusions[] = {"none", "inclusive", "exclusive", NULL};
+static const char *const answers[] = {"no", "yes", NULL};
 static const char *const mappings[] = {"random", "contiguous", "coloured", NULL};
 static const char *const prefetches[] = {"none",   "next-line", "adjacent",
                                          "stride", "stream",    NULL};
@@ -35,6 +36,7 @@ static const struct key machine_keys[] = {
     {"huge", KEY_SIZE, FIELD(strata_machine, huge), false, "none", NULL, 0, 1ull << 40},
     {"frequency", KEY_COUNT, FIELD(strata_machine, frequency), true, NULL, "2400M", 1, 1000000000000},
     {"mapping", KEY_CHOICE, FIELD(strata_machine, mapping), false, "random", WORDS(mappings)},
+    {"splintered", KEY_CHOICE, FIELD(strata_machine, splintered), false, "no", WORDS(answers)},
 };
 
 static const struct key cache_keys[] = {

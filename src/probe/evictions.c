@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Ways and nominal size of the second cache on base pages, by group testing.
+ * Ways and nominal size of the second cache without huge pages that are contiguous in
+ * physical memory, by group testing.
  *
  * Which physical page is behind a virtual one is not known, so blocks of memory, each as
  * long as a way of the first cache, are taken at random. All lines of a block go to
  * neighbouring sets of the second cache, and blocks that share one of these share all. So
- * one block is visited, then others, then as many as it takes to drive it out of the first
- * cache; and it is seen whether its many lines are still in the second: no clock needs to
- * be as fine as a single load. The control has the others in the same pages, but moved by
- * some lines into other sets.
+ * one block is visited at a few lines, then others at the same lines, and as many as it
+ * takes to drive it out of the first cache, all of these twice: few policies spare a line
+ * for that long. Then it is seen whether the block's lines are still in the second cache.
+ * The control has the others in the same pages, but moved by some lines into other sets.
+ *
+ * The fewer lines are visited, the less comes between two visits to the block, of what
+ * prefetchers or neighbours bring in: edges that are sharp with two lines in a block are
+ * blurred with sixteen. One lap is a short time for the clock; the middle half of many is
+ * not (run/timing.c).
  *
  * Of a pool that does evict the block, the shortest part from its beginning on that still
  * does ends with a block that takes part in it. This one goes to the front, and the next is
- * looked for, until those at the front suffice: they are as many as there are ways. (Blocks
- * of the pressure may take part, too: they are found, and count.)
+ * looked for, until those at the front suffice: they are as many as there are ways. A
+ * disturbed look may cut the pool too short: then it grows again. (Blocks of the pressure
+ * may take part, too: they are found, and count.)
  *
  * Of random blocks, one in as many as a way has blocks is evicted by these: that gives the
  * size. */
@@ -28,25 +35,27 @@ enum {
     MOST_WAYS = 64,
     MOST_KINDS = 256,   /* blocks in a way of the first cache */
     POOL = 4,           /* times the effective capacity */
-    LEAST_PRESSURE = 2, /* times the ways of the first cache… */
-    MOST_PRESSURE = 4,
+    LEAST_PRESSURE = 1, /* times the ways of the first cache, in each pass… */
+    MOST_PRESSURE = 2,
     PRESSURE = 4, /* …where the second is so many times as large */
     SKIP = 4,     /* lines from one visit in a block to the next, at least… */
     FAR = 2,      /* …and so many times what a visit brings in */
-    LEAST_LINES = 2,
-    FIRST = 8, /* blocks of the pool that are tried */
+    LINES = 2,    /* that are visited in a block */
+    PASSES = 2,   /* over the others */
+    FIRST = 8,    /* blocks of the pool that are tried */
     LOOKS = 5,
     ENOUGH = 2,   /* looks that agree, if none is clear */
     PAIRS = 96,   /* of trials, to be sure */
     HUNTS = 6,    /* until two tell… */
-    VAIN = 2,     /* …or so many end without an edge */
+    VAIN = 4,     /* …or so many end without an edge */
+    WRONG = 24,   /* cuts that were too short, before a hunt is given up… */
+    GROW = 4,     /* …and by what part of itself the pool then grows */
     TOGETHER = 4, /* random blocks at a time */
 };
 
-#define EVICTED    0.25  /* of the lines of a block: with PLRU, not all are at a time */
-#define NEARLY     0.5   /* the same, by twice as many blocks as there are ways */
+#define EVICTED    0.5   /* of the lines of a block */
 #define CLEAR      0.2   /* as far off that, a look is enough */
-#define MORE       0.06  /* of the budget: what huge pages would have taken */
+#define MORE       0.06  /* of the budget: gaps have used up what was meant for both */
 #define CHANCE_OFF 0.001 /* of another number of blocks in a way than the likeliest */
 #define FAR_OFF    3     /* standard errors: then none of the numbers is the right one */
 
@@ -56,7 +65,6 @@ struct hunt {
     uint64_t block;  /* bytes */
     uint64_t inner;  /* bytes of a way of the first cache */
     size_t pressure; /* blocks that drive out what a set of the first cache holds */
-    size_t lines;    /* that are visited in a block */
     uint64_t apart;
     uint64_t *places; /* all blocks, in random order; from `fresh` on, they were not used */
     size_t nplaces, fresh;
@@ -125,7 +133,8 @@ static struct eviction against(const struct hunt *hunt, size_t n)
     return (struct eviction){.timed = {hunt->target, 1},
                              .set = {hunt->pool, n},
                              .press = {hunt->press, hunt->npress},
-                             .lines = hunt->lines,
+                             .lines = LINES,
+                             .passes = PASSES,
                              .apart = hunt->apart};
 }
 
@@ -143,57 +152,63 @@ static void swap(uint64_t *a, uint64_t *b)
     *b = t;
 }
 
-/* Whether there is an edge at the first n of the pool: that one less does nothing to the
- * target. Where chance decides what is replaced, there is none. */
-static int is_sharp(struct probing *p, const struct hunt *hunt, size_t n, bool *yes)
+/* Takes as much of the pool as evicts the target, in large steps: the fewer there are, the
+ * quicker and the quieter it is. *from do not. */
+static int begin_pool(struct probing *p, struct hunt *hunt, size_t most, size_t *from,
+                      bool *yes)
 {
-    struct eviction e = against(hunt, n - 1);
-    double share[LOOKS];
-    *yes = true;
-    if (n < 2)
-        return 0;
-    for (int i = 0; i < LOOKS; i++) {
-        int status = loss(p, hunt, &e, &share[i]);
-        if (status)
-            return status;
+    int status = 0;
+    *from = 0;
+    *yes = false;
+    for (size_t n = FIRST; !*yes && !status && *from < most; n *= 2) {
+        hunt->npool = n < most ? n : most;
+        status = pool_evicts(p, hunt, hunt->npool, yes);
+        *from = *yes ? *from : hunt->npool;
     }
-    sort_ascending(share, LOOKS);
-    *yes = share[LOOKS / 2] < EVICTED / 2;
-    return 0;
+    return status;
+}
+
+/* The least part of the pool that evicts the target, of which `low` do not. *yes: whether
+ * it still does at a second look. */
+static int cut(struct probing *p, const struct hunt *hunt, size_t low, size_t *high,
+               bool *yes)
+{
+    int status = 0;
+    for (*high = hunt->npool; *high - low > 1 && !status && time_left(p, 0);) {
+        size_t middle = low + (*high - low) / 2;
+        status = pool_evicts(p, hunt, middle, yes);
+        *(*yes ? high : &low) = middle;
+    }
+    return status ? status : pool_evicts(p, hunt, *high, yes);
+}
+
+/* Puts the last of the first n of the pool to those that take part. */
+static void take(struct hunt *hunt, size_t n)
+{
+    swap(&hunt->pool[hunt->found++], &hunt->pool[n - 1]);
+    hunt->npool = n;
+    hunt->known = hunt->known ? hunt->known : n;
 }
 
 /* Brings those of the pool that it takes to its front. *all: whether they were found. */
 static int reduce(struct probing *p, struct hunt *hunt, bool *all)
 {
-    bool yes = false;
-    size_t most = hunt->npool, from = 0;
-    int status = 0;
+    size_t most = hunt->npool, from, high;
+    bool yes, more;
+    int wrong = 0, status = begin_pool(p, hunt, most, &from, &more);
     *all = false;
     hunt->found = hunt->known = 0;
-    /* in large steps first: the fewer there are, the quicker and the quieter it is */
-    for (size_t n = FIRST; !yes && !status && from < most; n *= 2) {
-        hunt->npool = n < most ? n : most;
-        status = pool_evicts(p, hunt, hunt->npool, &yes);
-        from = yes ? from : hunt->npool;
-    }
-    while (!status && yes && hunt->found < MOST_WAYS && time_left(p, 0)) {
-        size_t low = hunt->found ? hunt->found : from, high = hunt->npool;
-        while (high - low > 1 && !status && time_left(p, 0)) {
-            size_t middle = low + (high - low) / 2;
-            status = pool_evicts(p, hunt, middle, &yes);
-            *(yes ? &high : &low) = middle;
-        }
-        yes = true;
-        if (!hunt->known && !status)
-            status = is_sharp(p, hunt, high, &yes);
-        swap(&hunt->pool[hunt->found++], &hunt->pool[high - 1]);
-        hunt->npool = high;
-        hunt->known = hunt->known ? hunt->known : high;
-        if (!status && yes)
+    while (!status && more && !*all && hunt->found < MOST_WAYS && time_left(p, 0)) {
+        status = cut(p, hunt, hunt->found ? hunt->found : from, &high, &yes);
+        if (!status && !yes) {
+            size_t grown = hunt->npool + hunt->npool / GROW + 1;
+            hunt->npool = grown < most ? grown : most;
+            more = wrong++ < WRONG;
+        } else if (!status) {
+            take(hunt, high);
             status = pool_evicts(p, hunt, hunt->found, all);
-        if (*all || !yes)
-            break;
-        yes = hunt->found < high;
+            more = hunt->found < high;
+        }
     }
     return status;
 }
@@ -369,7 +384,7 @@ static int add_blocks(struct probing *p, struct hunt *hunt, struct count *count)
     for (int i = 0; any && i < TOGETHER && !status; i++) {
         bool yes;
         e.timed.at = &at[i];
-        status = seems_to_evict(p, hunt, &e, all ? NEARLY : EVICTED, &yes);
+        status = seems_to_evict(p, hunt, &e, EVICTED, &yes);
         if (!status && yes && all)
             count->evicted++;
         if (!status && yes && !all)
@@ -380,12 +395,14 @@ static int add_blocks(struct probing *p, struct hunt *hunt, struct count *count)
     return status;
 }
 
-/* The likeliest number of blocks in a way, of those that a cache may have: up to
- * three leading bits, then zeros. Returns 0 if none is likely, or if another one is, too.
- * (Ratios of likelihoods may be looked at as often as one likes.) */
+/* The likeliest number of blocks in a way, of those that a cache may have: one or two
+ * leading bits, then zeros. (Nearer ones could not be told apart: chance alone puts some
+ * hundredths more or less of the memory into one place of a way than into another.) Returns
+ * 0 if none is likely, or if another one is, too. (Ratios of likelihoods may be looked at
+ * as often as one likes.) */
 static uint64_t blocks_in_way(const struct count *count, double *confidence)
 {
-    enum { MOST_BLOCKS = 1 << 16, LEADING = 8, MOST_TRIED = LEADING / 2 * 17 };
+    enum { MOST_BLOCKS = 1 << 16, LEADING = 4, MOST_TRIED = LEADING / 2 * 17 };
     double yes = (double)count->evicted, no = (double)count->n - yes;
     double likely[MOST_TRIED], all = 0;
     uint64_t blocks[MOST_TRIED];
@@ -467,8 +484,7 @@ int ways_by_evictions(struct probing *p)
     struct strata_probed_cache *cache = &p->probed->caches[1], *inner = cache - 1;
     const struct strata_value *next = latency_behind(p, 1);
     if (!inner->ways.known || !inner->size.known || !inner->latency_cycles.known ||
-        !next->known || !cache->latency_cycles.known || !cache->effective.known ||
-        !time_left(p, 0))
+        !next->known || !cache->latency_cycles.known || !cache->effective.known || late(p))
         return 0;
     uint64_t way = (uint64_t)(inner->size.value / inner->ways.value);
     uint64_t page = p->runner->ground[BASE_PAGES].page;
@@ -477,15 +493,12 @@ int ways_by_evictions(struct probing *p)
                         .block = way < page ? way : page,
                         .inner = way,
                         .apart = apart(p, cache)};
-    hunt.lines = hunt.block / hunt.apart;
     hunt.pressure = (size_t)(inner->ways.value * pressure(cache));
-    if (hunt.lines < LEAST_LINES || page % hunt.block || way % hunt.block ||
+    if (hunt.block / hunt.apart < LINES || page % hunt.block || way % hunt.block ||
         way / hunt.block > MOST_KINDS)
         return 0;
-    if (!p->runner->ground[HUGE_PAGES].bytes) { /* else gaps have told, or why not */
-        cache->ways = cache->size = no_time();
-        more_time(p, MORE);
-    }
+    cache->ways = cache->size = no_time();
+    more_time(p, MORE);
     int status = take_places(p, &hunt);
     if (!status)
         status = find_ways(p, &hunt);

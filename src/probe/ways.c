@@ -221,7 +221,8 @@ static int find_ways(struct probing *p, struct level *level)
     if (status)
         return status;
     cache->ways = cache->size = unknown("no gap that divides a huge page conflicts: the "
-                                        "index is hashed, or a way is larger");
+                                        "index is hashed, a way is larger, or the huge "
+                                        "pages of this machine are none of its host");
     if (!k)
         return 0;
     double ways = (double)fit.n, size = ways * (double)k;

@@ -322,7 +322,7 @@ int refs_eviction(struct refs *refs, const struct ground *ground, struct rng *rn
     const struct blocks *const all[] = {&e->timed, &e->set, &e->press};
     uint64_t size = e->lines * e->apart;
     if (!e->timed.n || !e->lines || e->shift >= e->apart ||
-        refs_reserve(refs, (e->timed.n + e->set.n + e->press.n) * e->lines))
+        refs_reserve(refs, (e->timed.n + e->passes * (e->set.n + e->press.n)) * e->lines))
         return -1;
     for (int i = 0; i < 3; i++)
         for (size_t j = 0; j < all[i]->n; j++)
@@ -330,8 +330,11 @@ int refs_eviction(struct refs *refs, const struct ground *ground, struct rng *rn
                 return -1;
     add_blocks(refs, rng, e, &e->timed, 0);
     refs->timed = refs->n;
-    add_blocks(refs, rng, e, &e->set, e->shift);
-    add_blocks(refs, rng, e, &e->press, 0);
+    for (size_t i = 0; i < e->passes; i++) {
+        uint64_t word = i * sizeof(void *);
+        add_blocks(refs, rng, e, &e->set, e->shift + word);
+        add_blocks(refs, rng, e, &e->press, word);
+    }
     refs->brief = true;
     return 0;
 }

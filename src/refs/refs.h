@@ -118,16 +118,17 @@ int refs_pair(struct refs *refs, const struct ground *ground, struct rng *rng,
               size_t chunks, uint64_t d, bool both);
 
 /* Eviction string: lines of blocks of memory, in each the same ones, `lines` of them and
- * `apart` bytes from each other. First those of the blocks `timed`, which count; then those
- * of `set`, moved by `shift` bytes; then those of `press`. No block may be in two of them,
- * or twice in one. */
+ * `apart` bytes from each other. First those of the blocks `timed`, which count; then, as
+ * often as there are `passes` and at another word each time, those of `set`, moved by
+ * `shift` bytes, and those of `press`. No block may be in two of them, or twice in one. A
+ * line may have no more than 4 words. */
 struct blocks {
     const uint64_t *at;
     size_t n;
 };
 struct eviction {
     struct blocks timed, set, press;
-    size_t lines;
+    size_t lines, passes;
     uint64_t apart, shift;
 };
 int refs_eviction(struct refs *refs, const struct ground *ground, struct rng *rng,

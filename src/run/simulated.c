@@ -6,6 +6,7 @@
  * clock; then the machine's noise: every walk is stretched to a thousand ticks of its
  * clock, jittered, perhaps interrupted, and read off with the clock's resolution. */
 #include "core/fail.h"
+#include "core/sort.h"
 #include "host/clock.h"
 #include "run/runner.h"
 #include "sim/sim.h"
@@ -75,7 +76,7 @@ static double clocked_walk(struct simulated *s, double cycles, size_t visits)
 
 enum {
     FEW_VISITS = 1 << 11,  /* of short rings, several laps are measured */
-    BRIEF_VISITS = 1 << 5, /* where a brief look will do */
+    BRIEF_LAPS = 7,        /* where a brief look will do: the median of so many */
     MANY_VISITS = 1 << 15, /* of long rings, a part */
 };
 
@@ -174,12 +175,37 @@ static uint64_t walk_timed(struct simulated *s, uint64_t base, const struct refs
         sim_chase(s->sim, base, refs->at + timed, rest);
         cycles = sim_chase(s->sim, base, refs->at, timed);
     }
-    size_t enough = refs->brief ? BRIEF_VISITS : FEW_VISITS;
-    for (*visits = timed; *visits < enough; *visits += timed) {
+    for (*visits = timed; *visits < FEW_VISITS; *visits += timed) {
         sim_chase(s->sim, base, refs->at + timed, rest);
         cycles += sim_chase(s->sim, base, refs->at, timed);
     }
     return cycles;
+}
+
+/* The median lap, by its start. */
+static uint64_t walk_briefly(struct simulated *s, uint64_t base, const struct refs *refs)
+{
+    double cycles[BRIEF_LAPS];
+    for (int lap = 0; lap < LAPS; lap++)
+        sim_chase(s->sim, base, refs->at, refs->n);
+    for (int lap = 0; lap < BRIEF_LAPS; lap++) {
+        cycles[lap] = (double)sim_chase(s->sim, base, refs->at, refs->timed);
+        sim_chase(s->sim, base, refs->at + refs->timed, refs->n - refs->timed);
+    }
+    sort_ascending(cycles, BRIEF_LAPS);
+    return (uint64_t)cycles[BRIEF_LAPS / 2];
+}
+
+/* Cycles of so many visits that count. */
+static uint64_t walk_counted(struct simulated *s, uint64_t base, const struct refs *refs,
+                             size_t *visits)
+{
+    if (!refs->timed)
+        return walk_all(s, base, refs, visits);
+    if (!refs->brief)
+        return walk_timed(s, base, refs, visits);
+    *visits = refs->timed;
+    return walk_briefly(s, base, refs);
 }
 
 static int simulated_walk(struct runner *runner, enum arena arena, const struct refs *refs,
@@ -189,8 +215,7 @@ static int simulated_walk(struct runner *runner, enum arena arena, const struct 
     uint64_t base = s->base[arena];
     size_t visits;
     warm_up(s, base, refs);
-    uint64_t cycles =
-        refs->timed ? walk_timed(s, base, refs, &visits) : walk_all(s, base, refs, &visits);
+    uint64_t cycles = walk_counted(s, base, refs, &visits);
     runner->visits = sim_counts(s->sim)->accesses[SIM_LOAD];
     trial->disturbed = false;
     trial->cycles =

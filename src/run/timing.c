@@ -9,6 +9,7 @@
  * does nothing else. If the thread lost its processor meanwhile, the ring is warmed up and
  * timed again; what is disturbed in the end is marked. */
 #include "core/fail.h"
+#include "core/sort.h"
 #include "host/clock.h"
 #include "host/memory.h"
 #include "host/processors.h"
@@ -79,9 +80,12 @@ enum {
     FIRST_VISITS = 1 << 9, /* then doubled until the clock is good enough */
     LONG_VISITS = 1 << 13, /* of a long ring: short stretches of it differ too much */
     LARGEST = 1 << 18,     /* ring that what ran meanwhile can have driven out of a cache */
-    BRIEF = 64,            /* such a part of the usual time is enough for a brief look */
-    AT_ONCE = 1 << 15,     /* visits, before the clock is looked at */
-    TRIES = 8,             /* before a disturbed trial is taken for want of a better one */
+    BRIEF = 64,            /* such a part of the usual time is enough for a brief look… */
+    FINE = 4,          /* …unless the start of a lap is more than such a part of a tick:
+                          then the middle half of… */
+    BRIEF_LAPS = 64,   /* …so many laps tells, whatever came between in some of them */
+    AT_ONCE = 1 << 15, /* visits, before the clock is looked at */
+    TRIES = 8,         /* before a disturbed trial is taken for want of a better one */
 };
 
 static double timing_clock(struct runner *runner)
@@ -216,13 +220,35 @@ static bool settled_lap(struct runner *runner, void **p, const struct refs *refs
     return any;
 }
 
+/* The middle half of some laps, by their starts: a thread that loses its processor now and
+ * then loses some laps, but not the trial. Their mean, because the clock rounds. */
+static double middle_laps(struct runner *runner, void **p, const struct refs *refs)
+{
+    double ns[BRIEF_LAPS], sum = 0;
+    for (int i = 0; i < LAPS && !is_over(runner); i++)
+        *p = pass(runner, *p, refs->n);
+    for (int i = 0; i < BRIEF_LAPS; i++) {
+        ns[i] = timed_start(runner, p, refs);
+        untimed_rest(runner, p, refs);
+    }
+    sort_ascending(ns, BRIEF_LAPS);
+    for (int i = BRIEF_LAPS / 4; i < BRIEF_LAPS * 3 / 4; i++)
+        sum += ns[i];
+    return sum / (BRIEF_LAPS / 2);
+}
+
 /* Of a string of which only the start of a lap counts, the laps that warm it up tell the
  * time already, if that is long enough for the clock: such laps take long. */
 static void walk_timed(struct timing *timing, void *first, const struct refs *refs,
                        struct trial *trial)
 {
     struct runner *runner = &timing->runner;
-    double ns;
+    double ns = refs->brief ? middle_laps(runner, &first, refs) : 0;
+    if (FINE * ns > runner->tick_ns) {
+        trial->disturbed = false;
+        trial->cycles = ns / (double)refs->timed / runner->cycle_ns;
+        return;
+    }
     trial->disturbed = !settled_lap(runner, &first, refs, &ns);
     if (trial->disturbed)
         ns = timed_visits(runner, &first, refs, refs->timed);

@@ -59,7 +59,8 @@ void mapping_init(struct mapping *mapping, const struct strata_machine *machine,
         .span_size = UINT64_MAX,
     };
     for (int huge = 0; huge < 2; huge++) {
-        uint32_t shift = log2_up(huge && machine->huge ? machine->huge : machine->page);
+        bool whole = huge && machine->huge && !machine->splintered;
+        uint32_t shift = log2_up(whole ? machine->huge : machine->page);
         mapping->shift[huge] = shift;
         mapping->kept[huge] = indexed > shift ? indexed - shift : 0;
     }
