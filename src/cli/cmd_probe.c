@@ -18,13 +18,11 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/term.h"
-#include "collect/places.h"
 #include "core/fail.h"
-#include "counting/hardware.h"
+#include "core/version.h"
 #include "dataset/dataset.h"
 #include "host/claims.h"
 #include "host/state.h"
-#include "probe/counted.h"
 #include "report/probe_report.h"
 
 #include <inttypes.h>
@@ -38,7 +36,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { QUICK_SECONDS = 4, PICTURE_ROWS = 18, COUNTING_BYTES = 512 << 20 };
+enum { QUICK_SECONDS = 4, PICTURE_ROWS = 18 };
 
 /* Files that may be written, in the order of their writing. */
 
@@ -223,6 +221,7 @@ static int read_options(const struct options *options, struct strata_probe_optio
     int status = refuse_contradictions(options, error);
     if (!status)
         status = read_numbers(options, probe, error);
+    probe->method = counts_wanted(options) ? STRATA_COUNTERS : STRATA_TIMING;
     probe->type = is(options, "type", "double") ? STRATA_FLOAT : STRATA_INT;
     probe->kernels = option_given(options, "plot") || option_given(options, "data");
     if (!status && option_given(options, "machine")) {
@@ -244,7 +243,7 @@ static void name_command(const struct options *options, struct dataset *data)
             used += (size_t)snprintf(data->command + used, size - used, " --%s%s%s",
                                      options->specs[i].name, *value ? " " : "", value);
     }
-    snprintf(data->version, sizeof data->version, "%s", STRATA_VERSION);
+    snprintf(data->version, sizeof data->version, "%s", build_version);
 }
 
 /* Printing. */
@@ -381,41 +380,13 @@ static int show(const struct options *options, const struct strata_probed *probe
 
 /* Measuring. */
 
-/* By counts: of a simulated machine, or of this one's counters. */
-static int probe_by_counts(const struct strata_probe_options *probe,
-                           struct strata_probed *probed, struct strata_error *error)
-{
-    struct counting *counting = NULL;
-    struct pmu_model model = {0};
-    char folder[PATH_MAX];
-    const struct strata_machine *m = probe->machine;
-    int status = STRATA_OK;
-    if (m) {
-        status = counting_simulated(&counting, m, probe->seed ? probe->seed : 1,
-                                    counted_base_bytes(m->page),
-                                    counted_huge_bytes(m->huge), NULL, 0, error);
-    } else {
-        status = place_of_metrics(folder, error);
-        if (!status)
-            status = pmu_model_read(&model, folder, "", error);
-        if (!status)
-            status = counting_hardware(&counting, &model, &pmu_system_here, probe->cpu,
-                                       COUNTING_BYTES, 2 * COUNTING_BYTES, error);
-    }
-    if (!status)
-        status = strata_probe_counted(probe, counting, probed, error);
-    counting_release(counting);
-    pmu_model_release(&model);
-    return status;
-}
-
 int cmd_probe(const struct options *options, struct strata_error *error)
 {
     struct strata_machine machine;
     struct strata_probe_options probe;
     struct strata_probed probed = {0}, timed = {0};
     struct progress progress;
-    bool counts = counts_wanted(options), both = is(options, "method", "both");
+    bool both = is(options, "method", "both");
     setlocale(LC_CTYPE, ""); /* whether the terminal takes UTF-8 */
     int status = read_options(options, &probe, &machine, error);
     if (status)
@@ -423,8 +394,8 @@ int cmd_probe(const struct options *options, struct strata_error *error)
     progress_start(&progress, "strata probe", !option_given(options, "no-progress"));
     probe.progress = progress_update;
     probe.context = &progress;
-    status = counts ? probe_by_counts(&probe, &probed, error)
-                    : strata_probe(&probe, &probed, error);
+    status = strata_probe(&probe, &probed, error);
+    probe.method = STRATA_TIMING;
     if (!status && both)
         status = strata_probe(&probe, &timed, error);
     progress_end(&progress);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * strata_probe(): the plan of a probe. Which part runs when, and within which share of the
- * time, is one table; each part finds its parameters on its own. */
+ * probe_timed(): the plan of a probe by times. Which part runs when, and within which share
+ * of the time, is one table; each part finds its parameters on its own. */
 #include "core/fail.h"
 #include "host/load.h"
 #include "host/memory.h"
@@ -167,8 +167,8 @@ static void give_reasons(struct strata_probed *probed)
     }
 }
 
-int strata_probe(const struct strata_probe_options *options, struct strata_probed *probed,
-                 struct strata_error *error)
+int probe_timed(const struct strata_probe_options *options, struct strata_probed *probed,
+                struct strata_error *error)
 {
     struct strata_error own;
     struct load before;
