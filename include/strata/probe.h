@@ -55,7 +55,7 @@ struct strata_probed_tlb {
 
 struct strata_probed {
     char name[STRATA_NAME_SIZE]; /* of the machine */
-    const char *source;          /* "timing", "perf" or "sim" */
+    const char *source;          /* "timing", "perf", "sim" or "replay" */
     const char *method;          /* "timing" or "counters" */
     uint64_t page, huge;         /* bytes; huge is 0 where there are none */
     double cycle_ns;             /* one integer add */
@@ -84,6 +84,9 @@ struct strata_probe_options {
     int cpu;                              /* -1: the quietest */
     enum strata_types type;               /* what is loaded, for counts; 0: integers */
     bool kernels; /* counts: walk the size and block kernels too, for plots */
+    bool log;     /* times: keep every trial in `data` */
+    const struct dataset *replay; /* times: such data instead of a machine, with its seed,
+                                     budget and processor; NULL: none */
     /* Called now and then with 0..1 done; returning nonzero ends the probe with
      * what is there so far. May be NULL. */
     int (*progress)(void *context, double done, const char *what);

@@ -63,6 +63,14 @@ static int save_machine(const struct strata_probed *probed, const char *path,
 static int save_data(const struct strata_probed *probed, const char *path,
                      struct strata_error *error)
 {
+    struct dataset series = *probed->data;
+    series.trials = NULL;
+    return dataset_write(&series, path, error);
+}
+
+static int save_log(const struct strata_probed *probed, const char *path,
+                    struct strata_error *error)
+{
     return dataset_write(probed->data, path, error);
 }
 
@@ -72,10 +80,9 @@ static const struct output {
     int (*write)(const struct strata_probed *probed, const char *path,
                  struct strata_error *error);
 } outputs[] = {
-    {"save", {NULL, NULL}, save_machine},
-    {"header", {NULL, NULL}, probe_header},
-    {"plot", {".svg", ".png"}, probe_plot},
-    {"data", {".json", ".csv"}, save_data},
+    {"save", {NULL, NULL}, save_machine},   {"header", {NULL, NULL}, probe_header},
+    {"plot", {".svg", ".png"}, probe_plot}, {"data", {".json", ".csv"}, save_data},
+    {"log", {".json", ".json"}, save_log},
 };
 enum { OUTPUTS = sizeof outputs / sizeof outputs[0] };
 
@@ -91,8 +98,9 @@ static int check_ending(const struct output *output, const char *path,
     const char *const *e = output->endings;
     if (!e[0] || ends_in(path, e[0]) || ends_in(path, e[1]))
         return STRATA_OK;
-    return fail(error, STRATA_BAD_INPUT, "--%s %s: the name must end in %s or %s",
-                output->option, path, e[0], e[1]);
+    bool one = e[0] == e[1];
+    return fail(error, STRATA_BAD_INPUT, "--%s %s: the name must end in %s%s%s",
+                output->option, path, e[0], one ? "" : " or ", one ? "" : e[1]);
 }
 
 /* One regular file under two names. Two that are not there yet are told by name. */
@@ -104,7 +112,7 @@ static bool same_file(const char *a, const char *b)
     return S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-/* No output may replace another one, or the machine that is read. */
+/* No output may replace another one, or what is read. */
 static int check_distinct(const struct options *options, size_t at,
                           struct strata_error *error)
 {
@@ -113,6 +121,11 @@ static int check_distinct(const struct options *options, size_t at,
     if (machine && same_file(path, machine))
         return fail(error, STRATA_BAD_INPUT,
                     "--%s %s would replace the machine that is probed; name another file",
+                    outputs[at].option, path);
+    const char *replay = option_text(options, "replay");
+    if (replay && same_file(path, replay))
+        return fail(error, STRATA_BAD_INPUT,
+                    "--%s %s would replace the log that is replayed; name another file",
                     outputs[at].option, path);
     for (size_t i = 0; i < at; i++) {
         const char *other = option_text(options, outputs[i].option);
@@ -152,6 +165,20 @@ static bool counts_wanted(const struct options *options)
     return is(options, "method", "counters") || is(options, "method", "both");
 }
 
+/* A log has a machine, a method, a budget and a seed of its own. */
+static int refuse_beside_replay(const struct options *options, struct strata_error *error)
+{
+    static const char *const settled[] = {"source", "machine", "method", "quick",
+                                          "budget", "cpu",     "seed",   "compare"};
+    for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
+        if (option_given(options, settled[i]) && option_given(options, "replay"))
+            return fail(error, STRATA_BAD_INPUT,
+                        "--%s: what is replayed was measured before; leave it out, or "
+                        "leave out --replay",
+                        settled[i]);
+    return STRATA_OK;
+}
+
 static int refuse_contradictions(const struct options *options, struct strata_error *error)
 {
     bool machine = option_given(options, "machine"), counts = counts_wanted(options);
@@ -162,6 +189,9 @@ static int refuse_contradictions(const struct options *options, struct strata_er
     if (option_given(options, "type") && !counts)
         return fail(error, STRATA_BAD_INPUT,
                     "--type: the clock loads addresses; give --method counters too");
+    if (option_given(options, "log") && counts)
+        return fail(error, STRATA_BAD_INPUT,
+                    "--log: counts are not made of trials; leave out --method");
     if (is(options, "source", "sim") && !machine)
         return fail(error, STRATA_BAD_INPUT,
                     "--source sim: which machine? Give --machine FILE too");
@@ -176,7 +206,7 @@ static int refuse_contradictions(const struct options *options, struct strata_er
     if (option_given(options, "quick") && option_given(options, "budget"))
         return fail(error, STRATA_BAD_INPUT,
                     "--quick is --budget %d; leave one of them out", QUICK_SECONDS);
-    return STRATA_OK;
+    return refuse_beside_replay(options, error);
 }
 
 /* A container or taskset may leave fewer processors than the machine has. */
@@ -224,11 +254,24 @@ static int read_options(const struct options *options, struct strata_probe_optio
     probe->method = counts_wanted(options) ? STRATA_COUNTERS : STRATA_TIMING;
     probe->type = is(options, "type", "double") ? STRATA_FLOAT : STRATA_INT;
     probe->kernels = option_given(options, "plot") || option_given(options, "data");
+    probe->log = option_given(options, "log");
     if (!status && option_given(options, "machine")) {
         status = strata_machine_read(option_text(options, "machine"), machine, error);
         probe->machine = machine;
     }
     return status ? status : check_outputs(options, error);
+}
+
+static int read_log(const struct options *options, struct dataset **log,
+                    struct strata_error *error)
+{
+    const char *path = option_text(options, "replay");
+    int status = path ? dataset_read(path, log, error) : STRATA_OK;
+    if (!status && path && !(*log)->trials)
+        return fail(error, STRATA_BAD_INPUT,
+                    "--replay %s: it has no trials; `strata probe --log FILE` writes them",
+                    path);
+    return status;
 }
 
 /* Provenance: the command line, as far as it was understood. */
@@ -355,7 +398,7 @@ static void print_next(const struct options *options)
         printf("next    strata probe --machine %s    probes it in the simulator\n", saved);
     else if (machine && !option_given(options, "compare"))
         printf("next    strata probe --machine %s --compare\n", machine);
-    else if (!machine)
+    else if (!machine && !option_given(options, "replay"))
         printf("next    strata probe --save this.machine --plot probe.svg\n");
 }
 
@@ -385,12 +428,18 @@ int cmd_probe(const struct options *options, struct strata_error *error)
     struct strata_machine machine;
     struct strata_probe_options probe;
     struct strata_probed probed = {0}, timed = {0};
+    struct dataset *log = NULL;
     struct progress progress;
     bool both = is(options, "method", "both");
     setlocale(LC_CTYPE, ""); /* whether the terminal takes UTF-8 */
     int status = read_options(options, &probe, &machine, error);
-    if (status)
+    if (!status)
+        status = read_log(options, &log, error);
+    probe.replay = log;
+    if (status) {
+        dataset_release(log);
         return status;
+    }
     progress_start(&progress, "strata probe", !option_given(options, "no-progress"));
     probe.progress = progress_update;
     probe.context = &progress;
@@ -405,5 +454,6 @@ int cmd_probe(const struct options *options, struct strata_error *error)
     }
     strata_probed_release(&probed);
     strata_probed_release(&timed);
+    dataset_release(log);
     return status;
 }
