@@ -43,7 +43,7 @@ void judge_log(struct probing *p)
 {
     if (p->runner->not_logged)
         note(p,
-             "%llu trials were not in the log: another version of strata asks other "
-             "questions",
+             "%llu of the trials that were asked for are not in the log: what they would "
+             "have told is not known",
              (unsigned long long)p->runner->not_logged);
 }
