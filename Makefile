@@ -17,6 +17,7 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 AR         ?= ar
+OBJCOPY    ?= objcopy
 PKG_CONFIG ?= pkg-config
 CLANG      ?= clang
 CROSS_CC   ?= aarch64-linux-gnu-gcc
@@ -32,11 +33,13 @@ ifneq ($(SANITIZE),)
 SANITIZE_FLAGS := -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 
-STRATA_CPPFLAGS = -D_GNU_SOURCE -DSTRATA_VERSION='"$(VERSION)"' -Iinclude -Isrc
-LIB_CPPFLAGS = -DINIH_VERSION='"$(shell $(PKG_CONFIG) --modversion inih)"' \
-               $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
-STRATA_CFLAGS = -std=c17 -O2 -g -fPIC $(WARNINGS) $(SANITIZE_FLAGS)
+STRATA_CPPFLAGS = -D_GNU_SOURCE -Iinclude -Isrc
+DEFINES = # of single files
+LIB_CPPFLAGS = $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
+STRATA_CFLAGS = -std=c17 -O2 -g -fPIC -fvisibility=hidden $(WARNINGS) $(SANITIZE_FLAGS)
 LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lpfm -lm -lpthread
+# What the library needs: docs/design/library.md says why no more.
+PUBLIC_LIBS = -linih -lm
 # Asked once, and only by the targets that need them.
 LIB_CPPFLAGS := $(if $(filter clean uninstall help,$(MAKECMDGOALS)),,$(LIB_CPPFLAGS))
 LIBS := $(if $(filter clean uninstall help,$(MAKECMDGOALS)),,$(LIBS))
@@ -49,7 +52,7 @@ else
 SAY = @:
 endif
 
-COMPILE = $(CC) $(STRATA_CPPFLAGS) $(LIB_CPPFLAGS) $(CPPFLAGS) $(STRATA_CFLAGS) $(CFLAGS) \
+COMPILE = $(CC) $(STRATA_CPPFLAGS) $(DEFINES) $(LIB_CPPFLAGS) $(CPPFLAGS) $(STRATA_CFLAGS) $(CFLAGS) \
           -MMD -MP
 LINK = $(CC) $(STRATA_CFLAGS) $(CFLAGS) $(LDFLAGS)
 
@@ -74,10 +77,18 @@ cli_tests := $(filter-out tests/cli/lib.sh,$(wildcard tests/cli/*.sh))
 
 all: $(BUILD)/strata $(BUILD)/libstrata.a $(BUILD)/libstrata.so valgrind
 
-$(BUILD)/%.o: %.c Makefile VERSION
+$(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(SAY) "CC    $<"
 	$(Q)$(COMPILE) -c $< -o $@
+
+# Only this is compiled anew for another version; once more for the Valgrind tool.
+version_obj := $(patsubst %,$(BUILD)/%/core/version.o,src valgrind/obj/src aarch64/src)
+$(version_obj): VERSION
+$(version_obj): DEFINES = -DSTRATA_VERSION='"$(VERSION)"'
+
+$(BUILD)/src/cli/cmd_version.o: \
+    DEFINES = -DINIH_VERSION='"$(shell $(PKG_CONFIG) --modversion inih)"'
 
 # It takes these files in as they are.
 $(BUILD)/src/serve/page.o: $(wildcard src/serve/page.html src/serve/page.css src/serve/page.js)
@@ -93,23 +104,38 @@ $(BUILD)/src/inspect/kernels.checked: $(BUILD)/src/inspect/kernels.o \
 
 # The program that runs them as another compiler makes them: build/kernels/clang-O3, say.
 $(BUILD)/kernels/%: src/inspect/kernels.c src/inspect/kernels.h metrics/branches.matrix \
-                    $(BUILD)/src/cli/main.o $(BUILD)/libcli.a $(BUILD)/libstrata.a
+                    $(BUILD)/src/cli/main.o $(BUILD)/libcli.a $(BUILD)/internal.a
 	@mkdir -p $(@D)
 	$(SAY) "CC    $< ($*)"
 	$(Q)$(subst -O, -O,$*) $(STRATA_CPPFLAGS) -std=c17 -fPIC -c $< -o $@.o
 	$(Q)scripts/kernel-branches $@.o metrics/branches.matrix
-	$(Q)$(LINK) $(BUILD)/src/cli/main.o $@.o $(BUILD)/libcli.a $(BUILD)/libstrata.a -o $@ \
+	$(Q)$(LINK) $(BUILD)/src/cli/main.o $@.o $(BUILD)/libcli.a $(BUILD)/internal.a -o $@ \
 	    $(LIBS)
 
-# Archives are made anew, so that a file that was removed does not linger.
-$(BUILD)/libstrata.a: $(lib_obj) | $(BUILD)/src/inspect/kernels.checked
+# All of src but src/cli, for the program, the tests and the benchmarks. Archives are made
+# anew, so that a file that was removed does not linger.
+$(BUILD)/internal.a: $(lib_obj) | $(BUILD)/src/inspect/kernels.checked
 	@rm -f $@
 	$(SAY) "AR    $@"
 	$(Q)$(AR) rcs $@ $^
 
-$(BUILD)/libstrata.so: $(lib_obj)
+# The library: of all that, what the functions of src/libstrata.exports need, as one object
+# in which every other name is local.
+exports := $(shell cat src/libstrata.exports)
+
+$(BUILD)/libstrata.o: $(BUILD)/internal.a src/libstrata.exports
 	$(SAY) "LINK  $@"
-	$(Q)$(LINK) -shared -Wl,-soname,libstrata.so.0 $^ -o $@ $(LIBS)
+	$(Q)$(CC) -r -nostdlib $(exports:%=-Wl,-u,%) $< -o $@
+	$(Q)$(OBJCOPY) --localize-hidden $@
+
+$(BUILD)/libstrata.a: $(BUILD)/libstrata.o
+	@rm -f $@
+	$(SAY) "AR    $@"
+	$(Q)$(AR) rcs $@ $^
+
+$(BUILD)/libstrata.so: $(BUILD)/libstrata.o
+	$(SAY) "LINK  $@"
+	$(Q)$(LINK) -shared -Wl,-soname,libstrata.so.0 -Wl,-z,defs $^ -o $@ $(PUBLIC_LIBS)
 	@ln -sf libstrata.so $(BUILD)/libstrata.so.0
 
 # All of src/cli but main(): tests take from it what they need.
@@ -118,21 +144,21 @@ $(BUILD)/libcli.a: $(filter-out $(BUILD)/src/cli/main.o,$(cli_obj))
 	$(SAY) "AR    $@"
 	$(Q)$(AR) rcs $@ $^
 
-$(BUILD)/strata: $(BUILD)/src/cli/main.o $(BUILD)/libcli.a $(BUILD)/libstrata.a
+$(BUILD)/strata: $(BUILD)/src/cli/main.o $(BUILD)/libcli.a $(BUILD)/internal.a
 	$(SAY) "LINK  $@"
 	$(Q)$(LINK) $^ -o $@ $(LIBS)
 
-$(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(BUILD)/libcli.a $(BUILD)/libstrata.a
+$(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(BUILD)/libcli.a $(BUILD)/internal.a
 	$(SAY) "LINK  $@"
 	$(Q)$(LINK) $^ -o $@ -lcmocka $(LIBS)
 
-$(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/libcli.a $(BUILD)/libstrata.a
+$(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/libcli.a $(BUILD)/internal.a
 	$(SAY) "LINK  $@"
 	$(Q)$(LINK) $^ -o $@ $(LIBS)
 
 $(BUILD)/examples/%: $(BUILD)/examples/%.o $(BUILD)/libstrata.a
 	$(SAY) "LINK  $@"
-	$(Q)$(LINK) $^ -o $@ $(LIBS)
+	$(Q)$(LINK) $^ -o $@ $(PUBLIC_LIBS)
 
 examples: $(examples)
 
@@ -150,11 +176,12 @@ VG_LIBS    := $(firstword $(dir $(wildcard \
 VG_CFLAGS  = -std=gnu17 -O2 -g -fno-stack-protector -fno-strict-aliasing -fno-builtin \
              -fomit-frame-pointer -fno-pie -fno-pic -DVGA_$(VG_CPU)=1 -DVGO_linux=1 \
              -DVGP_$(VG_CPU)_linux=1 -DVGPV_$(VG_CPU)_linux_vanilla=1 \
-             -isystem $(VG_HEADERS) $(WARNINGS) -DSTRATA_VERSION='"$(VERSION)"' -Iinclude -Isrc
+             -isystem $(VG_HEADERS) $(WARNINGS) -Iinclude -Isrc
 VG_LDFLAGS = -static -nodefaultlibs -nostartfiles -nostdlib -no-pie -u _start \
              -Wl,-Ttext-segment=0x58000000 -Wl,--build-id=none
 
-vg_src  := $(wildcard collect/valgrind/*.c src/sim/*.c) src/attrib/blocks.c
+vg_src  := $(wildcard collect/valgrind/*.c src/sim/*.c) src/attrib/blocks.c \
+           src/core/version.c
 vg_obj  := $(vg_src:%.c=$(BUILD)/valgrind/obj/%.o)
 vg_tool := $(BUILD)/valgrind/strata-$(VG_PLATFORM)
 
@@ -166,10 +193,10 @@ valgrind:
 	@echo "left out: the Valgrind tool (install Debian's valgrind to have it)"
 endif
 
-$(BUILD)/valgrind/obj/%.o: %.c Makefile VERSION
+$(BUILD)/valgrind/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(SAY) "CC    $< (valgrind)"
-	$(Q)$(CC) $(VG_CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(DEFINES) $(VG_CFLAGS) -MMD -MP -c $< -o $@
 
 $(vg_tool): $(vg_obj)
 	$(SAY) "LINK  $@"
@@ -211,17 +238,17 @@ cross_src := $(if $(filter cross %cross_main,$(MAKECMDGOALS)),$(shell \
                  grep -LE '$(CROSS_NEEDS_LIBS)' $(cross_all)))
 cross_obj := $(cross_src:%.c=$(BUILD)/aarch64/%.o)
 
-$(BUILD)/aarch64/%.o: %.c Makefile VERSION
+$(BUILD)/aarch64/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(SAY) "CC    $< (aarch64)"
-	$(Q)$(CROSS_CC) $(STRATA_CPPFLAGS) $(STRATA_CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CROSS_CC) $(STRATA_CPPFLAGS) $(DEFINES) $(STRATA_CFLAGS) -MMD -MP -c $< -o $@
 
-$(BUILD)/aarch64/libstrata.a: $(cross_obj)
+$(BUILD)/aarch64/internal.a: $(cross_obj)
 	@rm -f $@
 	$(SAY) "AR    $@"
 	$(Q)$(CROSS_AR) rcs $@ $^
 
-$(BUILD)/aarch64/cross_main: $(BUILD)/aarch64/tests/cross_main.o $(BUILD)/aarch64/libstrata.a
+$(BUILD)/aarch64/cross_main: $(BUILD)/aarch64/tests/cross_main.o $(BUILD)/aarch64/internal.a
 	$(SAY) "LINK  $@"
 	$(Q)$(CROSS_CC) -static $^ -o $@ -lm -lpthread
 
@@ -235,7 +262,7 @@ vm:
 	@BUILD=$(BUILD) TEST_JOBS=1 scripts/run-tests tests/vm/run.sh tests/vm/offline.sh
 
 # The same self-test on this processor.
-$(BUILD)/tests/cross_main: $(BUILD)/tests/cross_main.o $(BUILD)/libstrata.a
+$(BUILD)/tests/cross_main: $(BUILD)/tests/cross_main.o $(BUILD)/internal.a
 	$(SAY) "LINK  $@"
 	$(Q)$(LINK) $^ -o $@ $(LIBS)
 
@@ -244,7 +271,7 @@ $(BUILD)/tests/cross_main: $(BUILD)/tests/cross_main.o $(BUILD)/libstrata.a
 
 fuzzers := $(fuzz_src:tests/%.c=$(BUILD)/tests/%)
 
-$(BUILD)/tests/fuzz_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/libstrata.a
+$(BUILD)/tests/fuzz_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/internal.a
 	$(SAY) "LINK  $@"
 	$(Q)$(LINK) -fsanitize=fuzzer $^ -o $@ $(LIBS)
 
@@ -300,8 +327,8 @@ $(BUILD)/strata.pc: Makefile VERSION
 	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' \
 	    'includedir=$${prefix}/include' '' 'Name: strata' \
 	    'Description: measures memory hierarchies' 'Version: $(VERSION)' \
-	    'Requires.private: $(PACKAGES)' 'Libs: -L$${libdir} -lstrata' \
-	    'Libs.private: -lpfm -lm -lpthread' 'Cflags: -I$${includedir}' >$@
+	    'Libs: -L$${libdir} -lstrata' 'Libs.private: $(PUBLIC_LIBS)' \
+	    'Cflags: -I$${includedir}' >$@
 
 install: all completions $(BUILD)/strata.pc
 	install -d $(bindir) $(libdir)/pkgconfig $(incdir) $(mandir) $(datadir)/machines \

@@ -67,7 +67,7 @@ static inline int counted_probe(const struct strata_machine *machine, uint64_t s
                                     counted_huge_bytes(machine->huge), faults, n, error);
     if (status)
         return status;
-    status = strata_probe_counted(&options, counting, probed, error);
+    status = probe_counted(&options, counting, probed, error);
     counting_release(counting);
     probed->seconds = counted_seconds() - start;
     return status;

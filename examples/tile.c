@@ -17,7 +17,7 @@
  * be timed, and only the choice is printed. S (4) is how long the probe may take.
  *
  * Build it by `make examples`, or against an installed strata:
- *     cc tile.c $(pkg-config --static --cflags --libs strata) */
+ *     cc tile.c $(pkg-config --cflags --libs strata) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <strata/error.h>

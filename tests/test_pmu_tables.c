@@ -39,6 +39,19 @@ struct row_check {
     int ways;
 };
 
+/* Whether one of its ways needs no libpfm4: the library probes by counts without it. */
+static bool has_code(const struct event_row *row, const struct pmu_kind *kind)
+{
+    struct pmu_system codes = nowhere;
+    struct pmu_code code;
+    char why[PMU_WHY];
+    codes.names = NULL;
+    for (uint32_t i = 0; i < row->nways; i++)
+        if (pmu_encode(&codes, kind, row->ways[i], &code, why) == 0)
+            return true;
+    return row->nways == 0;
+}
+
 /* The first two ways of a row with a name and a code are the same event. */
 static void check_row(const struct event_table *owner, const struct event_row *row,
                       void *context)
@@ -53,6 +66,8 @@ static void check_row(const struct event_table *owner, const struct event_row *r
     for (uint32_t i = 0; i < row->nways; i++, check->ways++)
         if (pmu_encode(&nowhere, &kind, row->ways[i], &codes[i], why) != 0)
             fail_msg("%s, %s = %s: %s", check->table->name, row->name, row->ways[i], why);
+    if (!has_code(row, &kind))
+        fail_msg("%s, %s: no way but libpfm4's", check->table->name, row->name);
     bool named = row->nways >= 2 && *kind.pmu && !strchr(row->ways[0], '=') &&
                  strchr(row->ways[1], '=');
     if (named && codes[0].attr.config != codes[1].attr.config)

@@ -6,6 +6,7 @@
  *     test_profile --write KIND FILE    writes the sample profile for the shell tests:
  *                                       exact (with a child process), sampled or both */
 #include "core/fail.h"
+#include "core/version.h"
 #include "profile/intern.h"
 #include "profile/profile.h"
 #include "profile/schema.h"
@@ -224,7 +225,7 @@ static void test_provenance(void **state)
     (void)state;
     static const char *const wanted[][2] = {
         {"schema", PROFILE_SCHEMA},
-        {"version", STRATA_VERSION},
+        {"version", build_version},
         {"command", "strata record --exact -- ./equake"},
         {"program", "./equake"},
         {"source", "sim"},

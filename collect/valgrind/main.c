@@ -6,6 +6,7 @@
 
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_clreq.h"
+#include "core/version.h"
 
 #include <asm/unistd.h>
 #include <elf.h>
@@ -226,7 +227,7 @@ static void on_discard(Addr start, VexGuestExtents extents)
 static void before_options(void)
 {
     VG_(details_name)("strata");
-    VG_(details_version)(STRATA_VERSION);
+    VG_(details_version)(build_version);
     VG_(details_description)("a program on a simulated machine");
     VG_(details_copyright_author)("GPL-2.0-or-later, the strata authors.");
     VG_(details_bug_reports_to)("the strata authors");

@@ -8,6 +8,9 @@
 #ifndef STRATA_ERROR_H
 #define STRATA_ERROR_H
 
+/* What the library exports: nothing else can collide with a program's own names. */
+#define STRATA_API __attribute__((visibility("default")))
+
 enum strata_status {
     STRATA_OK = 0,
     STRATA_FAILED = 1,    /* it failed while running */

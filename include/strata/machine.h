@@ -12,6 +12,7 @@
 #define STRATA_MACHINE_H
 
 #include <stdint.h>
+#include <strata/error.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -108,24 +109,24 @@ struct strata_machine {
     struct strata_noise noise;
 };
 
-struct strata_error;
-
 /* Reads and checks a machine file. On failure *machine is unchanged. */
-int strata_machine_read(const char *path, struct strata_machine *machine,
-                        struct strata_error *error);
+STRATA_API int strata_machine_read(const char *path, struct strata_machine *machine,
+                                   struct strata_error *error);
 
 /* The same for text in memory; `name` stands for the file in messages. */
-int strata_machine_parse(const char *name, const char *text, struct strata_machine *machine,
-                         struct strata_error *error);
+STRATA_API int strata_machine_parse(const char *name, const char *text,
+                                    struct strata_machine *machine,
+                                    struct strata_error *error);
 
 /* Writes a machine file that strata_machine_read() reads back to an equal machine.
  * The file appears whole or not at all. `comment` may be NULL; its lines are put
  * at the top, each behind a '#'. */
-int strata_machine_write(const char *path, const struct strata_machine *machine,
-                         const char *comment, struct strata_error *error);
+STRATA_API int strata_machine_write(const char *path, const struct strata_machine *machine,
+                                    const char *comment, struct strata_error *error);
 
 /* Says whether a machine that was built in memory is possible. */
-int strata_machine_check(const struct strata_machine *machine, struct strata_error *error);
+STRATA_API int strata_machine_check(const struct strata_machine *machine,
+                                    struct strata_error *error);
 
 #ifdef __cplusplus
 }

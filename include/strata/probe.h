@@ -18,7 +18,6 @@
 extern "C" {
 #endif
 
-struct strata_error;
 struct dataset; /* the measured curves, for strata's own reports */
 
 /* A measured parameter. confidence is the chance that the true value is `value`
@@ -56,7 +55,7 @@ struct strata_probed_tlb {
 
 struct strata_probed {
     char name[STRATA_NAME_SIZE]; /* of the machine */
-    const char *source;          /* "timing", "perf" or "sim" */
+    const char *source;          /* "timing", "perf", "sim" or "replay" */
     const char *method;          /* "timing" or "counters" */
     uint64_t page, huge;         /* bytes; huge is 0 where there are none */
     double cycle_ns;             /* one integer add */
@@ -74,28 +73,38 @@ struct strata_probed {
     struct dataset *data; /* owned */
 };
 
+enum strata_method { STRATA_TIMING, STRATA_COUNTERS };
+
 struct strata_probe_options {
-    const struct strata_machine *machine; /* NULL: this machine, by the clock */
-    double budget;                        /* seconds; 0: the default, 15 */
+    const struct strata_machine *machine; /* NULL: this machine */
+    enum strata_method method;            /* 0: by times; or by counts of misses, exactly,
+                                             where there are events for them */
+    double budget;                        /* seconds; 0: the default, 15; by times only */
     uint64_t seed;                        /* 0: a fixed one */
     int cpu;                              /* -1: the quietest */
     enum strata_types type;               /* what is loaded, for counts; 0: integers */
     bool kernels; /* counts: walk the size and block kernels too, for plots */
+    bool log;     /* times: keep every trial in `data` */
+    const struct dataset *replay; /* times: such data instead of a machine, with its seed,
+                                     budget and processor; NULL: none */
     /* Called now and then with 0..1 done; returning nonzero ends the probe with
      * what is there so far. May be NULL. */
     int (*progress)(void *context, double done, const char *what);
     void *context;
 };
 
-/* Fills in *probed, which the caller releases with strata_probed_release(). */
-int strata_probe(const struct strata_probe_options *options, struct strata_probed *probed,
-                 struct strata_error *error);
-void strata_probed_release(struct strata_probed *probed);
+/* Fills in *probed, which the caller releases with strata_probed_release(). By counts, the
+ * tables of events that are installed with strata are read (STRATA_METRICS names another
+ * folder); STRATA_UNABLE: no cache has an event that this process may count. */
+STRATA_API int strata_probe(const struct strata_probe_options *options,
+                            struct strata_probed *probed, struct strata_error *error);
+STRATA_API void strata_probed_release(struct strata_probed *probed);
 
 /* The machine that the probe saw, with documented assumptions where a parameter is
  * not known (docs/design/probe.md); fit for the simulator. */
-int strata_probed_machine(const struct strata_probed *probed,
-                          struct strata_machine *machine, struct strata_error *error);
+STRATA_API int strata_probed_machine(const struct strata_probed *probed,
+                                     struct strata_machine *machine,
+                                     struct strata_error *error);
 
 #ifdef __cplusplus
 }

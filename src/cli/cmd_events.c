@@ -14,9 +14,9 @@
  * processor has. --pmu names another: one of libpfm4's, a table in metrics/, or sim. */
 #include "cli/commands.h"
 #include "cli/term.h"
-#include "collect/places.h"
 #include "core/fail.h"
 #include "core/utf8.h"
+#include "host/shipped.h"
 #include "pmu/model.h"
 #include "pmu/names.h"
 #include "pmu/virtual.h"

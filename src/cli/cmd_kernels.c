@@ -6,8 +6,8 @@
  * FILE begins with struct plan_options; behind it come the totals of each run. */
 #include "cli/commands.h"
 #include "cli/inspecting.h"
-#include "collect/places.h"
 #include "core/fail.h"
+#include "host/shipped.h"
 #include "profile/raw.h"
 
 #include <errno.h>

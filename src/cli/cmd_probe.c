@@ -20,12 +20,11 @@
 #include "cli/term.h"
 #include "collect/places.h"
 #include "core/fail.h"
-#include "counting/hardware.h"
+#include "core/version.h"
 #include "dataset/dataset.h"
 #include "host/claims.h"
 #include "host/identity.h"
 #include "host/state.h"
-#include "probe/counted.h"
 #include "report/probe_report.h"
 
 #include <errno.h>
@@ -41,7 +40,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { QUICK_SECONDS = 4, PICTURE_ROWS = 18, COUNTING_BYTES = 512 << 20 };
+enum { QUICK_SECONDS = 4, PICTURE_ROWS = 18 };
 
 /* Files that may be written, in the order of their writing. */
 
@@ -68,6 +67,14 @@ static int save_machine(const struct strata_probed *probed, const char *path,
 static int save_data(const struct strata_probed *probed, const char *path,
                      struct strata_error *error)
 {
+    struct dataset series = *probed->data;
+    series.trials = NULL;
+    return dataset_write(&series, path, error);
+}
+
+static int save_log(const struct strata_probed *probed, const char *path,
+                    struct strata_error *error)
+{
     return dataset_write(probed->data, path, error);
 }
 
@@ -77,10 +84,9 @@ static const struct output {
     int (*write)(const struct strata_probed *probed, const char *path,
                  struct strata_error *error);
 } outputs[] = {
-    {"save", {NULL, NULL}, save_machine},
-    {"header", {NULL, NULL}, probe_header},
-    {"plot", {".svg", ".png"}, probe_plot},
-    {"data", {".json", ".csv"}, save_data},
+    {"save", {NULL, NULL}, save_machine},   {"header", {NULL, NULL}, probe_header},
+    {"plot", {".svg", ".png"}, probe_plot}, {"data", {".json", ".csv"}, save_data},
+    {"log", {".json", ".json"}, save_log},
 };
 enum { OUTPUTS = sizeof outputs / sizeof outputs[0] };
 
@@ -96,8 +102,9 @@ static int check_ending(const struct output *output, const char *path,
     const char *const *e = output->endings;
     if (!e[0] || ends_in(path, e[0]) || ends_in(path, e[1]))
         return STRATA_OK;
-    return fail(error, STRATA_BAD_INPUT, "--%s %s: the name must end in %s or %s",
-                output->option, path, e[0], e[1]);
+    bool one = e[0] == e[1];
+    return fail(error, STRATA_BAD_INPUT, "--%s %s: the name must end in %s%s%s",
+                output->option, path, e[0], one ? "" : " or ", one ? "" : e[1]);
 }
 
 /* One regular file under two names. Two that are not there yet are told by name. */
@@ -109,7 +116,7 @@ static bool same_file(const char *a, const char *b)
     return S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-/* No output may replace another one, or the machine that is read. */
+/* No output may replace another one, or what is read. */
 static int check_distinct(const struct options *options, size_t at,
                           struct strata_error *error)
 {
@@ -119,6 +126,11 @@ static int check_distinct(const struct options *options, size_t at,
     if (name && !place_of_machine(name, machine, NULL) && same_file(path, machine))
         return fail(error, STRATA_BAD_INPUT,
                     "--%s %s would replace the machine that is probed; name another file",
+                    outputs[at].option, path);
+    const char *replay = option_text(options, "replay");
+    if (replay && same_file(path, replay))
+        return fail(error, STRATA_BAD_INPUT,
+                    "--%s %s would replace the log that is replayed; name another file",
                     outputs[at].option, path);
     for (size_t i = 0; i < at; i++) {
         const char *other = option_text(options, outputs[i].option);
@@ -158,6 +170,20 @@ static bool counts_wanted(const struct options *options)
     return is(options, "method", "counters") || is(options, "method", "both");
 }
 
+/* A log has a machine, a method, a budget and a seed of its own. */
+static int refuse_beside_replay(const struct options *options, struct strata_error *error)
+{
+    static const char *const settled[] = {"source", "machine", "method", "quick",
+                                          "budget", "cpu",     "seed",   "compare"};
+    for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
+        if (option_given(options, settled[i]) && option_given(options, "replay"))
+            return fail(error, STRATA_BAD_INPUT,
+                        "--%s: what is replayed was measured before; leave it out, or "
+                        "leave out --replay",
+                        settled[i]);
+    return STRATA_OK;
+}
+
 static int refuse_contradictions(const struct options *options, struct strata_error *error)
 {
     bool machine = option_given(options, "machine"), counts = counts_wanted(options);
@@ -168,6 +194,9 @@ static int refuse_contradictions(const struct options *options, struct strata_er
     if (option_given(options, "type") && !counts)
         return fail(error, STRATA_BAD_INPUT,
                     "--type: the clock loads addresses; give --method counters too");
+    if (option_given(options, "log") && counts)
+        return fail(error, STRATA_BAD_INPUT,
+                    "--log: counts are not made of trials; leave out --method");
     if (is(options, "source", "sim") && !machine)
         return fail(error, STRATA_BAD_INPUT,
                     "--source sim: which machine? Give --machine FILE too");
@@ -182,7 +211,7 @@ static int refuse_contradictions(const struct options *options, struct strata_er
     if (option_given(options, "quick") && option_given(options, "budget"))
         return fail(error, STRATA_BAD_INPUT,
                     "--quick is --budget %d; leave one of them out", QUICK_SECONDS);
-    return STRATA_OK;
+    return refuse_beside_replay(options, error);
 }
 
 /* A container or taskset may leave fewer processors than the machine has. */
@@ -227,8 +256,10 @@ static int read_options(const struct options *options, struct strata_probe_optio
     int status = refuse_contradictions(options, error);
     if (!status)
         status = read_numbers(options, probe, error);
+    probe->method = counts_wanted(options) ? STRATA_COUNTERS : STRATA_TIMING;
     probe->type = is(options, "type", "double") ? STRATA_FLOAT : STRATA_INT;
     probe->kernels = option_given(options, "plot") || option_given(options, "data");
+    probe->log = option_given(options, "log");
     if (!status && option_given(options, "machine")) {
         char path[PATH_MAX];
         status = place_of_machine(option_text(options, "machine"), path, error);
@@ -237,6 +268,18 @@ static int read_options(const struct options *options, struct strata_probe_optio
         probe->machine = machine;
     }
     return status ? status : check_outputs(options, error);
+}
+
+static int read_log(const struct options *options, struct dataset **log,
+                    struct strata_error *error)
+{
+    const char *path = option_text(options, "replay");
+    int status = path ? dataset_read(path, log, error) : STRATA_OK;
+    if (!status && path && !(*log)->trials)
+        return fail(error, STRATA_BAD_INPUT,
+                    "--replay %s: it has no trials; `strata probe --log FILE` writes them",
+                    path);
+    return status;
 }
 
 /* Provenance: the command line, as far as it was understood, and what was measured, where
@@ -270,7 +313,7 @@ static void name_command(const struct options *options, struct dataset *data)
             used += (size_t)snprintf(data->command + used, size - used, " --%s%s%s",
                                      options->specs[i].name, *value ? " " : "", value);
     }
-    snprintf(data->version, sizeof data->version, "%s", STRATA_VERSION);
+    snprintf(data->version, sizeof data->version, "%s", build_version);
 }
 
 /* Printing. */
@@ -393,7 +436,7 @@ static void print_next(const struct options *options)
         print_step(" record --machine %s -- ./your-program", saved);
     else if (machine && !option_given(options, "compare"))
         print_step(" probe --machine %s --compare", machine);
-    else if (!machine)
+    else if (!machine && !option_given(options, "replay"))
         print_step(" probe --save this.machine --plot probe.svg");
 }
 
@@ -418,50 +461,28 @@ static int show(const struct options *options, const struct strata_probed *probe
 
 /* Measuring. */
 
-/* By counts: of a simulated machine, or of this one's counters. */
-static int probe_by_counts(const struct strata_probe_options *probe,
-                           struct strata_probed *probed, struct strata_error *error)
-{
-    struct counting *counting = NULL;
-    struct pmu_model model = {0};
-    char folder[PATH_MAX];
-    const struct strata_machine *m = probe->machine;
-    int status = STRATA_OK;
-    if (m) {
-        status = counting_simulated(&counting, m, probe->seed ? probe->seed : 1,
-                                    counted_base_bytes(m->page),
-                                    counted_huge_bytes(m->huge), NULL, 0, error);
-    } else {
-        status = place_of_metrics(folder, error);
-        if (!status)
-            status = pmu_model_read(&model, folder, "", error);
-        if (!status)
-            status = counting_hardware(&counting, &model, &pmu_system_here, probe->cpu,
-                                       COUNTING_BYTES, 2 * COUNTING_BYTES, error);
-    }
-    if (!status)
-        status = strata_probe_counted(probe, counting, probed, error);
-    counting_release(counting);
-    pmu_model_release(&model);
-    return status;
-}
-
 int cmd_probe(const struct options *options, struct strata_error *error)
 {
     struct strata_machine machine;
     struct strata_probe_options probe;
     struct strata_probed probed = {0}, timed = {0};
+    struct dataset *log = NULL;
     struct progress progress;
-    bool counts = counts_wanted(options), both = is(options, "method", "both");
+    bool both = is(options, "method", "both");
     setlocale(LC_CTYPE, ""); /* whether the terminal takes UTF-8 */
     int status = read_options(options, &probe, &machine, error);
-    if (status)
+    if (!status)
+        status = read_log(options, &log, error);
+    probe.replay = log;
+    if (status) {
+        dataset_release(log);
         return status;
+    }
     progress_start(&progress, "strata probe", !option_given(options, "no-progress"));
     probe.progress = progress_update;
     probe.context = &progress;
-    status = counts ? probe_by_counts(&probe, &probed, error)
-                    : strata_probe(&probe, &probed, error);
+    status = strata_probe(&probe, &probed, error);
+    probe.method = STRATA_TIMING;
     if (!status && both)
         status = strata_probe(&probe, &timed, error);
     progress_end(&progress);
@@ -474,5 +495,6 @@ int cmd_probe(const struct options *options, struct strata_error *error)
     }
     strata_probed_release(&probed);
     strata_probed_release(&timed);
+    dataset_release(log);
     return status;
 }

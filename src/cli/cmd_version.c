@@ -22,6 +22,7 @@
 #include "cli/commands.h"
 #include "collect/places.h"
 #include "core/fail.h"
+#include "core/version.h"
 #include "pmu/names.h"
 #include "serve/http.h"
 
@@ -55,7 +56,7 @@ struct part {
 
 static int print_json(const struct part *parts, size_t n, struct strata_error *error)
 {
-    json_t *object = json_pack("{s:s}", "strata", STRATA_VERSION);
+    json_t *object = json_pack("{s:s}", "strata", build_version);
     int bad = object == NULL;
     for (size_t i = 0; i < n && !bad; i++)
         bad = json_object_set_new(object, parts[i].name, json_string(parts[i].version));
@@ -103,7 +104,7 @@ int cmd_version(const struct options *options, struct strata_error *error)
     const size_t n = sizeof parts / sizeof parts[0];
     if (option_given(options, "json"))
         return print_json(parts, n, error);
-    printf("strata %s\n", STRATA_VERSION);
+    printf("strata %s\n", build_version);
     for (size_t i = 0; i < n; i++)
         printf("  %-10s %s\n", parts[i].name, parts[i].version);
     return STRATA_OK;

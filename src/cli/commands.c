@@ -27,6 +27,8 @@ static const struct option_spec probe_options[] = {
     {"save", 0, "FILE", "write a machine file of what was found"},
     {"plot", 0, "FILE", "draw the measured curves, as SVG or PNG by the ending"},
     {"data", 0, "FILE", "write the measured series, as JSON or CSV by the ending"},
+    {"log", 0, "FILE", "write them with every trial, as JSON"},
+    {"replay", 0, "FILE", "measure nothing: run on what --log wrote"},
     {"compare", 0, NULL, "show beside it what the operating system claims"},
     {"quick", 0, NULL, "take 4 seconds at most, for wider intervals"},
     {"budget", 0, "S", "take S seconds at most; the default is 15"},

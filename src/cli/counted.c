@@ -3,8 +3,8 @@
  * Reading what is to be counted. */
 #include "cli/counted.h"
 
-#include "collect/places.h"
 #include "core/fail.h"
+#include "host/shipped.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -12,6 +12,7 @@
 #include "core/fail.h"
 #include "core/file.h"
 #include "core/rng.h"
+#include "host/shipped.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -151,7 +152,7 @@ static int place_of_kernels(char path[PATH_MAX], struct strata_error *error)
 {
     const char *other = getenv("STRATA_KERNELS");
     if (!other || !*other)
-        return place_of_strata(path, error);
+        return place_of_program(path, error);
     struct program program;
     int status = program_find(other, &program, error);
     if (!status)

@@ -7,6 +7,7 @@
 
 #include "collect/places.h"
 #include "core/fail.h"
+#include "host/shipped.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -136,7 +137,7 @@ static int find_places(struct collected *run, struct strata_error *error)
     if (!status)
         status = place_of_collector(folder, error);
     if (!status)
-        status = place_of_strata(run->strata, error);
+        status = place_of_program(run->strata, error);
     if (!status)
         snprintf(run->library, sizeof run->library, "VALGRIND_LIB=%s", folder);
     return status;

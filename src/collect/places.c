@@ -5,6 +5,7 @@
 
 #include "collect/program.h"
 #include "core/fail.h"
+#include "host/shipped.h"
 #include "host/state.h"
 
 #include <errno.h>
@@ -17,53 +18,12 @@
 static const char default_machine[] = "this.machine";
 static const char generic_machine[] = "generic.machine";
 
-int place_of_strata(char path[PATH_MAX], struct strata_error *error)
-{
-    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-    if (length < 0)
-        return fail(error, STRATA_UNABLE,
-                    "/proc/self/exe cannot be read (%s): is /proc mounted?",
-                    strerror(errno));
-    path[length] = '\0';
-    return STRATA_OK;
-}
-
-/* FOLDER/NAME or, with an empty name, FOLDER; false: too long, or not there. */
-static bool join(const char *folder, const char *name, char path[PATH_MAX])
-{
-    int length = snprintf(path, PATH_MAX, "%s%s%s", folder, *name ? "/" : "", name);
-    return length > 0 && length < PATH_MAX && access(path, R_OK) == 0;
-}
-
-/* The folder of the running program, and the names to try from there. */
-static bool find_from_here(const char *variable, const char *const *names, size_t n,
-                           const char *file, char folder[PATH_MAX])
-{
-    char here[PATH_MAX], path[PATH_MAX];
-    const char *given = getenv(variable);
-    if (given && *given)
-        return snprintf(folder, PATH_MAX, "%s", given) < PATH_MAX &&
-               join(given, file, path);
-    if (place_of_strata(here, NULL) != STRATA_OK)
-        return false;
-    char *slash = strrchr(here, '/');
-    if (slash)
-        *slash = '\0';
-    for (size_t i = 0; i < n; i++) {
-        char found[PATH_MAX];
-        if (join(here, names[i], found) && realpath(found, folder) &&
-            join(folder, file, path))
-            return true;
-    }
-    return false;
-}
-
 int place_of_collector(char folder[PATH_MAX], struct strata_error *error)
 {
     static const char *const names[] = {"valgrind", "../libexec/strata/valgrind"};
     char found[PATH_MAX];
     /* Programs that the recorded one starts are looked for from other folders. */
-    if (find_from_here("STRATA_VALGRIND", names, sizeof names / sizeof names[0],
+    if (shipped_folder("STRATA_VALGRIND", names, sizeof names / sizeof names[0],
                        COLLECTOR_FILE, found) &&
         realpath(found, folder))
         return STRATA_OK;
@@ -88,7 +48,7 @@ static bool machines_folder(char folder[PATH_MAX])
     /* of a build folder, of one within it, and of an installed program */
     static const char *const names[] = {"../machines", "../../machines",
                                         "../share/strata/machines"};
-    return find_from_here("STRATA_MACHINES", names, sizeof names / sizeof names[0],
+    return shipped_folder("STRATA_MACHINES", names, sizeof names / sizeof names[0],
                           generic_machine, folder);
 }
 
@@ -115,7 +75,7 @@ static int find_named(const char *name, char path[PATH_MAX], struct strata_error
                     "there; set STRATA_MACHINES to their folder",
                     name, strerror(cause));
     snprintf(file, sizeof file, "%s.machine", name);
-    if (join(folder, name, path) || join(folder, file, path))
+    if (shipped_join(folder, name, path) || shipped_join(folder, file, path))
         return STRATA_OK;
     return fail(
         error, STRATA_BAD_INPUT,
@@ -135,22 +95,10 @@ int place_of_machine(const char *name, char path[PATH_MAX], struct strata_error 
     }
     if (state_file(STATE_LAST_MACHINE, false, path) && access(path, R_OK) == 0)
         return STRATA_OK;
-    if (machines_folder(folder) && join(folder, generic_machine, path))
+    if (machines_folder(folder) && shipped_join(folder, generic_machine, path))
         return STRATA_OK;
     return fail(error, STRATA_BAD_INPUT,
                 "which machine? There is no %s here, and %s is not where strata was "
                 "installed: give --machine FILE, or run strata probe --save %s",
                 default_machine, generic_machine, default_machine);
-}
-
-int place_of_metrics(char folder[PATH_MAX], struct strata_error *error)
-{
-    static const char *const names[] = {"../metrics", "../../metrics",
-                                        "../share/strata/metrics"};
-    if (find_from_here("STRATA_METRICS", names, sizeof names / sizeof names[0],
-                       "cpus.table", folder))
-        return STRATA_OK;
-    return fail(error, STRATA_UNABLE,
-                "the tables of events are not where strata was installed; set "
-                "STRATA_METRICS to the folder that holds cpus.table");
 }

@@ -2,9 +2,8 @@
  *
  * Where the files are that come with strata: the collector and the machines.
  *
- * They are found from the running program: in the tree that it was built in, or under the
- * prefix that it was installed to. STRATA_VALGRIND, STRATA_MACHINES and STRATA_METRICS name
- * other folders. */
+ * They are found from the running program (host/shipped.h); STRATA_VALGRIND and
+ * STRATA_MACHINES name other folders. */
 #ifndef COLLECT_PLACES_H
 #define COLLECT_PLACES_H
 
@@ -17,9 +16,6 @@
 #else
 #define COLLECTOR_FILE "strata-amd64-linux"
 #endif
-
-/* The running program itself. */
-int place_of_strata(char path[PATH_MAX], struct strata_error *error);
 
 /* The folder of the collector, for VALGRIND_LIB. STRATA_UNABLE where there is none. */
 int place_of_collector(char folder[PATH_MAX], struct strata_error *error);
@@ -35,8 +31,5 @@ int place_of_machine(const char *name, char path[PATH_MAX], struct strata_error 
 
 /* The folder of the machines that come with strata. STRATA_UNABLE where there is none. */
 int place_of_machines(char folder[PATH_MAX], struct strata_error *error);
-
-/* The folder of the tables of events and metrics. STRATA_UNABLE where there is none. */
-int place_of_metrics(char folder[PATH_MAX], struct strata_error *error);
 
 #endif

@@ -14,8 +14,10 @@
 #include "host/clock.h"
 #include "host/memory.h"
 #include "host/processors.h"
+#include "host/shipped.h"
 #include "pmu/pmu.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +47,7 @@ struct hardware {
     struct affinity before;
     bool pinned;
     const struct pmu_system *system;
+    struct pmu_model own; /* the model, if it is not the caller's */
     struct pmu *pmu;
     struct pmu_list lists[CANDIDATES];
     struct pmu_want wants[COUNTED_EVENTS];
@@ -129,6 +132,7 @@ static void hardware_release(struct counting *counting)
         unmap_pages(h->memory[i], counting->ground[i].bytes);
     if (h->pinned)
         unpin_thread(&h->before);
+    pmu_model_release(&h->own);
     free(h);
 }
 
@@ -232,21 +236,48 @@ static int set_up(struct hardware *h, const struct pmu_model *model, uint64_t by
     return status;
 }
 
+static struct hardware *create(const struct pmu_system *system, int cpu)
+{
+    struct hardware *h = calloc(1, sizeof *h);
+    if (h) {
+        h->counting.ops = &hardware_ops;
+        h->counting.cpu = cpu;
+        h->system = system;
+    }
+    return h;
+}
+
+/* The runner for the caller, unless it could not be set up. */
+static int hand_over(struct hardware *h, int status, struct counting **counting)
+{
+    if (status)
+        hardware_release(&h->counting);
+    else
+        *counting = &h->counting;
+    return status;
+}
+
 int counting_hardware(struct counting **counting, const struct pmu_model *model,
                       const struct pmu_system *system, int cpu, uint64_t bytes,
                       uint64_t huge_bytes, struct strata_error *error)
 {
-    struct hardware *h = calloc(1, sizeof *h);
+    struct hardware *h = create(system, cpu);
     if (!h)
         return fail(error, STRATA_FAILED, "out of memory");
-    h->counting.ops = &hardware_ops;
-    h->counting.cpu = cpu;
-    h->system = system;
-    int status = set_up(h, model, bytes, huge_bytes, error);
-    if (status) {
-        hardware_release(&h->counting);
-        return status;
-    }
-    *counting = &h->counting;
-    return STRATA_OK;
+    return hand_over(h, set_up(h, model, bytes, huge_bytes, error), counting);
+}
+
+int counting_here(struct counting **counting, int cpu, struct strata_error *error)
+{
+    enum { BYTES = 512 << 20 };
+    char folder[PATH_MAX];
+    struct hardware *h = create(&pmu_system_codes, cpu);
+    if (!h)
+        return fail(error, STRATA_FAILED, "out of memory");
+    int status = place_of_metrics(folder, error);
+    if (!status)
+        status = pmu_model_read(&h->own, folder, "", error);
+    if (!status)
+        status = set_up(h, &h->own, BYTES, UINT64_C(2) * BYTES, error);
+    return hand_over(h, status, counting);
 }

@@ -14,4 +14,9 @@ int counting_hardware(struct counting **counting, const struct pmu_model *model,
                       const struct pmu_system *system, int cpu, uint64_t bytes,
                       uint64_t huge_bytes, struct strata_error *error);
 
+/* The same with the tables that are installed, which it reads and keeps. Events are taken
+ * by the kernel's names and by codes: these need no library, and each event of
+ * hardware.c's that a table has by name has its code there, too. */
+int counting_here(struct counting **counting, int cpu, struct strata_error *error);
+
 #endif

@@ -48,6 +48,7 @@ void dataset_release(struct dataset *dataset)
     for (size_t i = 0; i < dataset->nseries; i++)
         series_release(dataset->series[i]);
     free(dataset->series);
+    trials_release(dataset->trials);
     free(dataset);
 }
 

@@ -5,9 +5,12 @@
  * A series holds points in ascending x (footprint, pages, stripe width…); a point
  * holds every observation made there, not only the best one, so that an analysis
  * can be repeated on sub-samples. What an analysis found (steps, density) is kept
- * beside the points, for plots. docs/format/dataset.md describes the files. */
+ * beside the points, for plots. A log of every trial may be there, too.
+ * docs/format/dataset.md describes the files. */
 #ifndef DATASET_DATASET_H
 #define DATASET_DATASET_H
+
+#include "dataset/trials.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -48,6 +51,7 @@ struct dataset {
     double cycle_ns;
     size_t nseries, capacity;
     struct series **series;
+    struct trials *trials; /* every trial, where that was asked for; else NULL */
 };
 
 struct dataset *dataset_create(void); /* NULL: out of memory */

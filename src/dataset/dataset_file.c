@@ -11,6 +11,7 @@
 #include "core/file.h"
 #include "core/utf8.h"
 #include "dataset/dataset.h"
+#include "dataset/trials_file.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -147,6 +148,8 @@ static json_t *dataset_json(const struct dataset *dataset)
     for (size_t i = 0; !bad && i < dataset->nseries; i++)
         bad |= json_array_append_new(all, series_json(dataset->series[i]));
     bad |= json_object_set_new(object, "series", all);
+    if (dataset->trials)
+        bad |= json_object_set_new(object, "trials", trials_json(dataset->trials));
     if (!bad)
         return object;
     json_decref(object);
@@ -430,6 +433,15 @@ static int read_seed(const struct reader *reader, const json_t *value, uint64_t 
     return bad(reader, "\"seed\" must be a whole number from 0 to 2^64 - 1");
 }
 
+static int read_trials(struct reader *reader, const json_t *json, struct dataset *dataset)
+{
+    char why[TRIALS_WHY];
+    if (!json || trials_read(json, &dataset->trials, why) == 0)
+        return STRATA_OK;
+    snprintf(reader->place, sizeof reader->place, "trials");
+    return *why ? bad(reader, "%s", why) : no_memory(reader);
+}
+
 static int read_dataset(struct reader *reader, const json_t *json, struct dataset *dataset)
 {
     const char *found = json_string_value(json_object_get(json, "schema"));
@@ -447,7 +459,7 @@ static int read_dataset(struct reader *reader, const json_t *json, struct datase
         snprintf(reader->place, sizeof reader->place, "series[%zu]", i);
         status = read_series(reader, json_array_get(all, i), dataset);
     }
-    return status;
+    return status ? status : read_trials(reader, json_object_get(json, "trials"), dataset);
 }
 
 int dataset_parse(const char *name, const char *text, size_t size, struct dataset **dataset,

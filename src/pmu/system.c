@@ -53,3 +53,6 @@ size_t pmu_raise_file_limit(void)
     rlim_t now = setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : before;
     return now == RLIM_INFINITY || now > SIZE_MAX ? SIZE_MAX : (size_t)now;
 }
+
+const struct pmu_system pmu_system_codes = {
+    .open = pmu_system_open, .root = "", .may_count = pmu_system_may_count};

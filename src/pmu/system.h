@@ -30,6 +30,10 @@ struct pmu_system {
 /* The real one, with the names of libpfm4. */
 extern const struct pmu_system pmu_system_here;
 
+/* The same without names: the kernel's own events and codes, for which no library is
+ * needed. */
+extern const struct pmu_system pmu_system_codes;
+
 /* Its parts. */
 int pmu_system_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group,
                     unsigned long flags);

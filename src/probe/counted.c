@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * strata_probe_counted(): the plan of a probe by counts. */
+ * The plan of a probe by counts. */
 #include "probe/counted.h"
 #include "core/fail.h"
 #include "host/clock.h"
@@ -120,7 +120,7 @@ static int take_times(struct counted *c)
     }
     if (!caches && !tlbs)
         return 0;
-    int status = strata_probe(c->options, &timed, c->error);
+    int status = probe_timed(c->options, &timed, c->error);
     if (status)
         return status;
     if (caches)
@@ -185,9 +185,8 @@ static bool show_progress(const struct counted *c, double done, const char *what
     return c->options->progress && c->options->progress(c->options->context, done, what);
 }
 
-int strata_probe_counted(const struct strata_probe_options *options,
-                         struct counting *counting, struct strata_probed *probed,
-                         struct strata_error *error)
+int probe_counted(const struct strata_probe_options *options, struct counting *counting,
+                  struct strata_probed *probed, struct strata_error *error)
 {
     struct strata_error own;
     struct counted c = {.counting = counting,

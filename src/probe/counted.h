@@ -146,9 +146,8 @@ int counted_no_memory(struct counted *c);
 
 /* Probes by the counts of a runner, which stays the caller's. What has no event that can be
  * believed is taken from the clock. STRATA_UNABLE: no cache has one. */
-int strata_probe_counted(const struct strata_probe_options *options,
-                         struct counting *counting, struct strata_probed *probed,
-                         struct strata_error *error);
+int probe_counted(const struct strata_probe_options *options, struct counting *counting,
+                  struct strata_probed *probed, struct strata_error *error);
 
 /* The sizes of the arenas that a counting runner should have for it. */
 uint64_t counted_base_bytes(uint64_t page);

@@ -36,6 +36,7 @@ static int build_pair(struct probing *p, const struct string *s, double x)
                            s->a * 2 / spacing + 1, d * spacing / 2, s->b);
     for (size_t i = 1; s->b && !status && i < p->refs.n; i += 2)
         p->refs.at[i] = p->refs.at[i - 1] + d;
+    refs_changed(&p->refs, d);
     return status;
 }
 
@@ -46,6 +47,7 @@ static int build_pair_back(struct probing *p, const struct string *s, double x)
     uint64_t *at = p->refs.at, d = (uint64_t)x;
     for (size_t i = 0; !status && i < p->refs.n; i++)
         at[i] = s->b && i % 2 ? at[i] - d : at[i] + d;
+    refs_changed(&p->refs, true);
     return status;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * strata_probe(): the plan of a probe. Which part runs when, and within which share of the
- * time, is one table; each part finds its parameters on its own. */
+ * probe_timed(): the plan of a probe by times. Which part runs when, and within which share
+ * of the time, is one table; each part finds its parameters on its own. */
 #include "core/fail.h"
 #include "host/load.h"
 #include "host/memory.h"
@@ -77,6 +77,8 @@ static uint64_t base_bytes(double budget, uint64_t page)
 static int make_runner(struct probing *p)
 {
     const struct strata_probe_options *o = p->options;
+    if (o->replay)
+        return replay_log(p);
     uint64_t page = o->machine ? o->machine->page : page_size();
     uint64_t bytes = base_bytes(p->budget, page), huge = 2 * arena_bytes(p->budget);
     if (o->machine)
@@ -90,9 +92,10 @@ static void describe(struct probing *p)
 {
     const struct strata_probe_options *o = p->options;
     struct strata_probed *probed = p->probed;
-    snprintf(probed->name, sizeof probed->name, "%s",
-             o->machine ? o->machine->name : "this machine");
-    probed->source = o->machine ? "sim" : "timing";
+    if (!o->replay)
+        snprintf(probed->name, sizeof probed->name, "%s",
+                 o->machine ? o->machine->name : "this machine");
+    probed->source = o->replay ? "replay" : o->machine ? "sim" : "timing";
     probed->method = "timing";
     probed->page = p->runner->ground[BASE_PAGES].page;
     probed->huge =
@@ -117,7 +120,7 @@ static void judge_quiet(struct probing *p, const struct load *before)
              "cpu %d was busy with other work: %.0f%% of the trials were interrupted and "
              "repeated; see that it is idle for closer intervals",
              p->probed->cpu, 100 * p->probed->busy);
-    if (r->simulated)
+    if (r->simulated || p->options->replay)
         return;
     load_read(&after);
     int other = load_busiest(before, &after, p->probed->cpu, &share);
@@ -167,8 +170,8 @@ static void give_reasons(struct strata_probed *probed)
     }
 }
 
-int strata_probe(const struct strata_probe_options *options, struct strata_probed *probed,
-                 struct strata_error *error)
+int probe_timed(const struct strata_probe_options *options, struct strata_probed *probed,
+                struct strata_error *error)
 {
     struct strata_error own;
     struct load before;
@@ -192,11 +195,13 @@ int strata_probe(const struct strata_probe_options *options, struct strata_probe
         goto out;
     p.runner->until = LAST * p.budget;
     describe(&p);
+    status = options->log ? begin_log(&p) : 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && !status && !p.stopped; i++) {
         begin_part(&p, parts[i].what, parts[i].until);
         status = forgive(&p, parts[i].run(&p));
     }
     judge_quiet(&p, &before);
+    judge_log(&p);
     probed->seconds = runner_clock(p.runner);
     probed->accesses = p.runner->visits;
     give_reasons(probed);

@@ -193,6 +193,19 @@ int tlb_by_sets(struct probing *p, const struct tlb_edge *edge,
 int tlb_ways(struct probing *p, const struct tlb_edge *edge,
              const struct strata_value *entries, struct strata_value *ways);
 
+/* Keeps a log of the trials from now on, in the dataset. */
+int begin_log(struct probing *p);
+
+/* Makes a runner of the log that is to be replayed, and begins as that run began. */
+int replay_log(struct probing *p);
+
+/* Says how much the log could not answer. */
+void judge_log(struct probing *p);
+
+/* strata_probe() by times. */
+int probe_timed(const struct strata_probe_options *options, struct strata_probed *probed,
+                struct strata_error *error);
+
 /* The parts. Each returns 0, or a status with the error filled in. */
 int probe_gap(struct probing *p);
 int probe_gap_again(struct probing *p);

@@ -33,6 +33,13 @@ static int no_time_for(struct probing *p)
     return fail(p->error, STRATA_FAILED, "no time was left");
 }
 
+/* A replay ends what asks for more than was measured, as if the time were over. */
+static int not_in_log(struct probing *p)
+{
+    p->gave_up = "the log ends there";
+    return fail(p->error, STRATA_FAILED, "the log has no such trial");
+}
+
 void begin_part(struct probing *p, const char *what, double until)
 {
     p->what = what;
@@ -80,8 +87,10 @@ int try_string(struct probing *p, const struct string *string, double x, double 
     double started = runner_clock(p->runner);
     if (string->build(p, string, x) || !p->refs.n)
         return p->refs.no_memory ? out_of_memory(p) : no_such_string(p);
-    if (runner_walk(p->runner, string->arena, &p->refs, &trial))
-        return fail(p->error, STRATA_FAILED, "a walk failed");
+    int status = runner_walk(p->runner, string->arena, &p->refs, &trial);
+    if (status)
+        return status == WALK_REFUSED ? not_in_log(p)
+                                      : fail(p->error, STRATA_FAILED, "a walk failed");
     double ended = runner_clock(p->runner);
     if (ended > p->runner->until) /* and was cut short */
         return no_time_for(p);

@@ -37,6 +37,7 @@ static int build_ring(struct probing *p, const struct string *s, double x)
     uint64_t way = s->a < level->way ? s->a : level->way;
     int status = refs_gap_pressed(&p->refs, &p->runner->ground[s->arena], &p->rng,
                                   (size_t)x, s->a, 0, level->pressure, level->inner, way);
+    refs_changed(&p->refs, s->b);
     if (status || !s->b)
         return status;
     for (size_t i = 0; i < p->refs.n; i++)
@@ -54,6 +55,7 @@ static int build_apart(struct probing *p, const struct string *s, double x)
     int status = build_ring(p, s, x);
     for (size_t i = 0; i < p->refs.n && !status; i++)
         p->refs.at[i] += i / (level->pressure + 1) * step % level->inner;
+    refs_changed(&p->refs, step);
     return status;
 }
 

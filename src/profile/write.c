@@ -6,6 +6,7 @@
 #include "core/fail.h"
 #include "core/file.h"
 #include "core/utf8.h"
+#include "core/version.h"
 #include "machine/text.h"
 #include "profile/merge.h"
 #include "profile/profile.h"
@@ -218,7 +219,7 @@ static int put_provenance(const struct writing *writing, const char *machine,
         struct sql_value value;
     } rows[] = {
         {"schema", sql_text(PROFILE_SCHEMA)},
-        {"version", sql_text(STRATA_VERSION)},
+        {"version", sql_text(build_version)},
         {"command", sql_text(from->command)},
         {"program", sql_text(from->program)},
         {"source", sql_text(from->source)},

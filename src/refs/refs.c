@@ -12,8 +12,29 @@ void refs_release(struct refs *refs)
     memset(refs, 0, sizeof *refs);
 }
 
+void refs_changed(struct refs *refs, uint64_t how)
+{
+    if (refs->call.n < REFS_PARAMETERS)
+        refs->call.given[refs->call.n++] = how;
+}
+
+/* Puts down the call that made it. Returns 0, for the generators. */
+static int called(struct refs *refs, const struct ground *ground, const char *name,
+                  size_t n, const uint64_t *given)
+{
+    refs->call = (struct refs_call){.name = name};
+    refs_changed(refs, ground->line);
+    for (size_t i = 0; i < n; i++)
+        refs_changed(refs, given[i]);
+    return 0;
+}
+#define CALLED(name, ...)                                                                  \
+    called(refs, ground, name, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t),       \
+           (const uint64_t[]){__VA_ARGS__})
+
 static int refs_reserve(struct refs *refs, size_t n)
 {
+    refs->call = (struct refs_call){.name = ""};
     refs->n = 0;
     refs->ramp = refs->brief = false;
     refs->timed = refs->again = 0;
@@ -70,7 +91,7 @@ int refs_gap(struct refs *refs, const struct ground *ground, struct rng *rng, si
     refs->at[n - 1] += o;
     refs->n = n;
     refs_shuffle(refs->at, n, rng);
-    return 0;
+    return CALLED("gap", n, k, o);
 }
 
 int refs_gap_control(struct refs *refs, const struct ground *ground, struct rng *rng,
@@ -85,7 +106,7 @@ int refs_gap_control(struct refs *refs, const struct ground *ground, struct rng 
                       diagonal(i, ground->page / GRAIN) * GRAIN;
     refs->n = n;
     refs_shuffle(refs->at, n, rng);
-    return 0;
+    return CALLED("gap-control", n, k);
 }
 
 int refs_gap_pressed(struct refs *refs, const struct ground *ground, struct rng *rng,
@@ -108,13 +129,7 @@ int refs_gap_pressed(struct refs *refs, const struct ground *ground, struct rng 
                 start + n * k + j / others * way + (1 + j % others) * inner + moved;
     }
     refs->n = n * (m + 1);
-    return 0;
-}
-
-int refs_cache(struct refs *refs, const struct ground *ground, struct rng *rng, uint64_t k,
-               size_t block)
-{
-    return refs_sparse(refs, ground, rng, k, 1, block);
+    return CALLED("gap-pressed", n, k, o, m, inner, way);
 }
 
 /* The sum of the digits of r in base `base`, modulo that base: it takes all values evenly
@@ -163,10 +178,19 @@ static int lay_sparse(struct refs *refs, const struct ground *ground, struct rng
     return 0;
 }
 
+int refs_cache(struct refs *refs, const struct ground *ground, struct rng *rng, uint64_t k,
+               size_t block)
+{
+    return lay_sparse(refs, ground, rng, k, 1, block, false) ? -1
+                                                             : CALLED("cache", k, block);
+}
+
 int refs_sparse(struct refs *refs, const struct ground *ground, struct rng *rng, uint64_t k,
                 size_t skip, size_t block)
 {
-    return lay_sparse(refs, ground, rng, k, skip, block, false);
+    return lay_sparse(refs, ground, rng, k, skip, block, false)
+               ? -1
+               : CALLED("sparse", k, skip, block);
 }
 
 int refs_sparse_pressed(struct refs *refs, const struct ground *ground, struct rng *rng,
@@ -185,7 +209,7 @@ int refs_sparse_pressed(struct refs *refs, const struct ground *ground, struct r
     refs->n = all;
     refs->timed = timed;
     refs->again = all - n;
-    return 0;
+    return CALLED("sparse-pressed", k, skip, block, laps);
 }
 
 int refs_tlb(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n,
@@ -202,7 +226,7 @@ int refs_tlb(struct refs *refs, const struct ground *ground, struct rng *rng, si
             refs->at[refs->n++] = start + i * ground->page + column * ground->line;
         }
     refs_shuffle(refs->at, refs->n, rng);
-    return 0;
+    return CALLED("tlb", n, pages);
 }
 
 /* By how much more the diagonal must move on from one round of the folded string to the
@@ -233,7 +257,7 @@ int refs_folded(struct refs *refs, const struct ground *ground, struct rng *rng,
                 refs->at[refs->n++] =
                     start + order[i] * ground->page + column * ground->line;
         }
-    return 0;
+    return CALLED("folded", n, pages);
 }
 
 int refs_tlb_gap(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n,
@@ -251,7 +275,7 @@ int refs_tlb_gap(struct refs *refs, const struct ground *ground, struct rng *rng
                 start + (i * stride + j) * ground->page + column * ground->line;
         }
     refs_shuffle(refs->at, refs->n, rng);
-    return 0;
+    return CALLED("tlb-gap", n, stride, groups);
 }
 
 /* The visits of one page of the line string, in pattern A or B. */
@@ -282,7 +306,8 @@ int refs_line(struct refs *refs, const struct ground *ground, struct rng *rng, u
         }
     }
     refs->ramp = true;
-    return 0;
+    return CALLED("line", n, stripes->s, stripes->shift, stripes->visits, stripes->together,
+                  block);
 }
 
 int refs_pair(struct refs *refs, const struct ground *ground, struct rng *rng,
@@ -302,7 +327,7 @@ int refs_pair(struct refs *refs, const struct ground *ground, struct rng *rng,
         refs->at[2 * i + 1] = first + d;
     }
     refs->n = visits * chunks;
-    return 0;
+    return CALLED("pair", chunks, d, both);
 }
 
 /* Adds lines of blocks, in random order. */
@@ -314,6 +339,16 @@ static void add_blocks(struct refs *refs, struct rng *rng, const struct eviction
         for (size_t j = 0; j < e->lines; j++)
             refs->at[refs->n++] = blocks->at[i] + j * e->apart + shift;
     refs_shuffle(refs->at + first, refs->n - first, rng);
+}
+
+/* Which blocks they are, as one number (FNV-1a, as many bits as any double holds). */
+static uint64_t digest(const struct blocks *const all[3])
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    for (int i = 0; i < 3; i++)
+        for (size_t j = 0; j < all[i]->n; j++)
+            sum = (sum ^ all[i]->at[j]) * UINT64_C(0x100000001b3);
+    return sum >> 11;
 }
 
 int refs_eviction(struct refs *refs, const struct ground *ground, struct rng *rng,
@@ -336,5 +371,6 @@ int refs_eviction(struct refs *refs, const struct ground *ground, struct rng *rn
         add_blocks(refs, rng, e, &e->press, word);
     }
     refs->brief = true;
-    return 0;
+    return CALLED("eviction", e->timed.n, e->set.n, e->press.n, e->lines, e->apart,
+                  e->shift, digest(all));
 }

@@ -19,7 +19,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How a string was made: the generator's name and what it was given, the line of the ground
+ * first. Strings of one call differ only in where they lie and in their order. */
+enum { REFS_PARAMETERS = 10 };
+struct refs_call {
+    const char *name; /* "" until it is made */
+    size_t n;
+    uint64_t given[REFS_PARAMETERS];
+};
+
 struct refs {
+    struct refs_call call;
     size_t n, capacity;
     uint64_t *at;   /* n offsets */
     bool ramp;      /* to be warmed up by walks of growing length, each from the start */
@@ -36,6 +46,10 @@ struct ground {
 };
 
 void refs_release(struct refs *refs);
+
+/* For those who change a string that was made: in which way, so that its call still tells
+ * it from others. */
+void refs_changed(struct refs *refs, uint64_t how);
 
 /* Gap string G(n, k, o): n locations k bytes apart, the last one o bytes further. When k
  * is a cache's way size, all fall into one set, and n > ways misses; when o reaches the

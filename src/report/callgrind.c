@@ -6,6 +6,7 @@
 #include "report/callgrind.h"
 
 #include "core/utf8.h"
+#include "core/version.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -194,7 +195,7 @@ static void print_header(FILE *out, const struct profile *profile)
     bool exact = profile->collect & RAW_EXACT;
     uint32_t first = exact ? 1 : profile->event_level;
     uint32_t tlbs = exact ? profile->tlb_levels : 0;
-    fputs("# callgrind format\nversion: 1\ncreator: strata " STRATA_VERSION "\n", out);
+    fprintf(out, "# callgrind format\nversion: 1\ncreator: strata %s\n", build_version);
     print_meta(out, profile, "program", "cmd: ");
     print_meta(out, profile, "machine_name", "desc: Machine: ");
     print_meta(out, profile, "collect", "desc: Collected: ");

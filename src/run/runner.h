@@ -2,12 +2,14 @@
  *
  * A runner walks reference strings and says what a visit cost.
  *
- * Two kinds: the clock of this machine (timing.c) and a simulated machine
- * (simulated.c). Both offer an arena of base pages and, where there are any, one of huge
- * pages; both give costs in cycles, where a cycle is one dependent integer add. */
+ * Three kinds: the clock of this machine (timing.c), a simulated machine (simulated.c), and
+ * the log of a run on either (replay.c). They offer an arena of base pages and, where there
+ * are any, one of huge pages, and give costs in cycles, where a cycle is one dependent
+ * integer add. */
 #ifndef RUN_RUNNER_H
 #define RUN_RUNNER_H
 
+#include "dataset/trials.h"
 #include "refs/refs.h"
 
 #include <stdbool.h>
@@ -64,13 +66,20 @@ struct runner {
     double until;    /* runner_clock(): a trial then still under way is cut short */
     uint64_t visits; /* so far, for reports of effort */
     uint64_t trials, disturbed; /* so far */
+    int cpu;                    /* of the last walk; -1: simulated */
+    struct trials *log;         /* where every walk is put down, or NULL */
+    uint64_t log_us;            /* the clock after the last of them */
+    uint64_t not_logged;        /* walks that a replay had to refuse */
 };
 
-/* Cost of a visit to the string. */
+/* Cost of a visit to the string. 0, or WALK_REFUSED: it is a replay of a log that has no
+ * such string; else it failed. */
+enum { WALK_REFUSED = 1 };
 int runner_walk(struct runner *runner, enum arena arena, const struct refs *refs,
                 struct trial *trial);
 
-/* Seconds of the user's time since the runner was made: what a budget is about. */
+/* Seconds of the user's time since the runner was made: what a budget is about. With a log,
+ * as of the end of the last walk: so a replay sees the very same times. */
 double runner_clock(struct runner *runner);
 
 /* Goes on on another idle processor of the same kind, whose neighbours are others. Returns
@@ -79,6 +88,9 @@ bool runner_leave(struct runner *runner);
 void runner_come_back(struct runner *runner);
 
 void runner_release(struct runner *runner);
+
+/* A string as logs know it. */
+struct trial_string runner_string(enum arena arena, const struct refs *refs);
 
 /* This machine. cpu < 0: the quietest of those allowed; *cpu says which it became.
  * `bytes` is the wanted size of the arena; less is taken where memory is short. */
@@ -89,5 +101,9 @@ int runner_timing(struct runner **runner, int *cpu, uint64_t bytes, uint64_t hug
 int runner_simulated(struct runner **runner, const struct strata_machine *machine,
                      uint64_t seed, uint64_t bytes, uint64_t huge_bytes,
                      struct strata_error *error);
+
+/* A log, which has to outlive it. `cycle_ns` is that of its dataset. */
+int runner_replay(struct runner **runner, const struct trials *trials, double cycle_ns,
+                  struct strata_error *error);
 
 #endif

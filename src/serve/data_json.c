@@ -3,6 +3,7 @@
  * The samples for the page: what there is to show, then the last minutes of it. A number
  * that is not known is null. */
 #include "core/utf8.h"
+#include "core/version.h"
 #include "serve/answers.h"
 
 #include <jansson.h>
@@ -74,7 +75,7 @@ static json_t *describe(const struct sampler *sampler)
     const char *why;
     bool up = sampler_is_up(sampler, &why);
     return json_pack("{s:s,s:s,s:I,s:o,s:s,s:o,s:b,s:o,s:f,s:I}", "schema",
-                     "strata.serve/1", "version", STRATA_VERSION, "started",
+                     "strata.serve/1", "version", build_version, "started",
                      (json_int_t)sampler->started_ms, "target", text(sampler->plan.what),
                      "source", "perf", "processor",
                      text(pmu_model_name(sampler->plan.model, name, sizeof name)), "up", up,

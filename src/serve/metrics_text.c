@@ -2,6 +2,7 @@
  *
  * The families of /metrics. What was not counted has no number in any of them; it is named
  * with its reason instead. */
+#include "core/version.h"
 #include "serve/answers.h"
 #include "serve/exposition.h"
 
@@ -226,7 +227,7 @@ static void expose_self(struct exposition *out, const struct sampler *sampler)
 {
     uint64_t resident = resident_bytes();
     expose_family(out, "strata_build_info", "gauge", "The version of strata.");
-    expose_label(out, "version", STRATA_VERSION);
+    expose_label(out, "version", build_version);
     expose_count(out, 1);
     expose_family(out, "strata_samples_total", "counter",
                   "Times that the counters were read.");

@@ -333,7 +333,7 @@ static void probe_by_counts(void)
             check(!counting->events[event].present && *counting->events[event].why,
                   "missing: %s: %s", counting->events[event].name,
                   counting->events[event].why);
-    int status = strata_probe_counted(&options, counting, &probed, &error);
+    int status = probe_counted(&options, counting, &probed, &error);
     check(status == STRATA_UNABLE && strstr(error.text, "l1d_misses"), "status %d: %s",
           status, error.text);
     counting_release(counting);
