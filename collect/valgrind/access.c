@@ -111,15 +111,13 @@ static void count_store(const struct sim_result *result)
         totals.stores.tlb_misses[level - 1]++;
 }
 
-/* Nor does it tell fetches apart where they share a cache or a TLB with data. `before`: the
- * walks until then. */
-static void count_fetch(const struct sim_result *result, uint64_t before)
+/* Nor does it tell fetches apart where they share a cache or a TLB with data. */
+static void count_fetch(const struct sim_result *result)
 {
     for (uint32_t level = near[ACCESS_FETCH].level; level < result->level; level++)
         totals.fetched.misses[level - 1]++;
     for (uint32_t level = 1; level < result->tlb; level++)
         totals.fetched.tlb_misses[level - 1]++;
-    totals.fetched.walks += sim_counts(tool.sim)->walks - before;
 }
 
 static NOINLINE void refresh(void)
@@ -134,7 +132,6 @@ INLINE void access_slowly(Addr address, UWord size, enum access_kind kind,
     bool elsewhere = is_elsewhere(site, address);
     if (elsewhere)
         object_expect(address); /* it comes while the machine is simulated */
-    uint64_t walks = kind == ACCESS_FETCH ? sim_counts(tool.sim)->walks : 0;
     const struct sim_result *result = sim_access_otherwise(
         tool.sim, address, (uint32_t)size, kinds[kind].op, kinds[kind].type);
     if (result->level <= near[kind].level && result->tlb <= near[kind].tlb)
@@ -144,7 +141,7 @@ INLINE void access_slowly(Addr address, UWord size, enum access_kind kind,
     if (kind == ACCESS_STORE)
         count_store(result);
     else if (kind == ACCESS_FETCH)
-        count_fetch(result, walks);
+        count_fetch(result);
     if (__builtin_expect(pmu_periods, 0))
         pmu_event(address, site->address, result);
     if (!tool.collecting)

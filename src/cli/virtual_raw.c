@@ -48,6 +48,6 @@ void virtual_add_raw(struct virtual_counts *sum, const struct raw_totals *totals
         sum->store_tlb_misses[i] += totals->stores.tlb_misses[i];
         sum->fetch_tlb_misses[i] += totals->fetched.tlb_misses[i];
     }
-    sum->fetch_walks += totals->fetched.walks;
+    sum->fetch_walks += totals->counts.fetch_walks;
     virtual_add(&sum->sim, &totals->counts);
 }

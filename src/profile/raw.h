@@ -68,9 +68,9 @@ struct raw_stores {
     uint64_t misses[STRATA_MAX_CACHES], tlb_misses[STRATA_MAX_TLBS];
 };
 
-/* Nor of instruction fetches: those that missed in each level, and walks for them. */
+/* Nor of instruction fetches, but for the walks. */
 struct raw_fetched {
-    uint64_t misses[STRATA_MAX_CACHES], tlb_misses[STRATA_MAX_TLBS], walks;
+    uint64_t misses[STRATA_MAX_CACHES], tlb_misses[STRATA_MAX_TLBS];
 };
 
 struct raw_header {

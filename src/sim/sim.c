@@ -456,8 +456,10 @@ static void count_end(struct sim *sim, const struct path *path, uint32_t end, ui
         sim->counts.tlb_misses[route->tlb[i] - sim->tlbs] += n;
     if (tlb_depth < route->n)
         sim->counts.tlb_hits[route->tlb[tlb_depth] - sim->tlbs] += n;
-    else if (route->n)
+    else if (route->n) {
         sim->counts.walks += n;
+        sim->counts.fetch_walks += path == &sim->paths[PATH_FETCH] ? n : 0;
+    }
     sim->counts.cycles += n * path->results[end].cycles;
 }
 
