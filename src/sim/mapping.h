@@ -11,8 +11,8 @@
  *   are kept, the rest is scrambled. (Where the number of sets is no power of two, as
  *   many low bits as the sets of one way span.)
  * Ranges on huge pages are mapped likewise in units of the huge page (of the base page,
- * where they are splintered), into a half of physical memory of their own: they and base pages never collide, as long as virtual
- * addresses are below 2^63. */
+ * where they are splintered), into a half of physical memory of their own: they and base
+ * pages never collide, as long as virtual addresses are below 2^63. */
 #ifndef SIM_MAPPING_H
 #define SIM_MAPPING_H
 
