@@ -316,6 +316,7 @@ static void test_contradictions(void **state)
         {26, "level = 1", 26, "another tlb serves data accesses at this level"},
         {24, "ways = 4\nlatency = 9", 31, "must not be below the 9 cycles of L1d"},
         {32, "latency = 6", 32, "a walk cannot cost less than a hit in [tlb L2], 7"},
+        {32, "latency = 30\nhuge_latency = 20", 33, "[machine] has no huge pages"},
         {34, "latency = 10", 34, "must be above the 10 cycles of L2"},
         {24, "ways = 4\npage = 64K", 25, "must be the machine's page of 4K, or what"},
         {18, "ways = 128\npolicy = plru", 19, "can have 64 ways at most, not 128"},
