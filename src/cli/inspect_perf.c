@@ -166,6 +166,7 @@ static int measure(struct session *session, struct strata_error *error)
     if (status)
         return status;
     memcpy(in->counts, groups->counts, in->plan.n * in->nevents * sizeof *in->counts);
+    memcpy(in->ns, groups->ns, in->plan.n * sizeof *in->ns);
     in->flat_memory = groups_flat_memory(groups);
     return STRATA_OK;
 }

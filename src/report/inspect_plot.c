@@ -109,7 +109,7 @@ static void add_variants(const struct findings *findings, struct sheet *sheet)
 {
     static const char *const hits[] = {"L2.hit.load", "L2.hit", NULL};
     static const char *const misses[] = {"L1.miss.load", "L1.miss", NULL};
-    static const uint32_t units[] = {1, 2, 4}, blocks[] = {4, 16, 64, 256},
+    static const uint32_t units[] = {1, 2, 4}, blocks[] = {4, 16, 34, 64},
                           offsets[] = {0, 1, 2, 4};
     size_t hit = event_in(findings, hits), miss = event_in(findings, misses);
     char name[64];
@@ -117,7 +117,7 @@ static void add_variants(const struct findings *findings, struct sheet *sheet)
         hit == SIZE_MAX ? NULL : new_panel(sheet, "L2 hits by unit size", false);
     for (size_t i = 0; panel && i < 3; i++) {
         snprintf(name, sizeof name, "%u lines", units[i]);
-        add_curve(panel, hit, RUN_UNITS, units[i], name);
+        add_curve(panel, hit, RUN_READ, units[i], name);
     }
     panel = hit == SIZE_MAX ? NULL : new_panel(sheet, "L2 hits by pages in a block", false);
     for (size_t i = 0; panel && i < 4; i++) {

@@ -18,6 +18,9 @@ struct inspect_report {
     double seconds;
 };
 
+/* What counted, and that it was simulated, where it was. */
+void inspect_where(FILE *out, const struct inspect_report *report);
+
 /* All events by category; then the studies, if they were run. */
 void inspect_text(FILE *out, const struct inspect_report *report,
                   const struct style *style);
