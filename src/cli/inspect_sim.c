@@ -39,18 +39,34 @@ static uint64_t power_of_two(uint64_t least, uint64_t value)
     return least;
 }
 
-/* How far walks go: twice the last cache, four times the last TLB. That is all that is
- * taken from the file; what events count is found from the counts. */
+/* Whether something is prefetched in random order too. Elsewhere walks by larger units
+ * would only take time: what lines show, they show again. */
+static bool acts_on_every_miss(const struct strata_machine *machine)
+{
+    for (uint32_t i = 0; i < machine->nprefetchers; i++) {
+        uint32_t kind = machine->prefetchers[i].kind;
+        if (kind == STRATA_PREFETCH_NEXT_LINE || kind == STRATA_PREFETCH_ADJACENT ||
+            kind == STRATA_PREFETCH_STREAMER)
+            return true;
+    }
+    return false;
+}
+
+/* How far walks go: twice the last cache, four times the last TLB; and by which units. That
+ * is all that is taken from the file; what events count is found from the counts. */
 static struct plan_options bounds(const struct strata_machine *machine, unsigned sets,
                                   uint64_t seed)
 {
     struct plan_options o = {.sets = sets, .page = machine->page, .unit = 16, .seed = seed};
-    uint64_t largest = 0, entries = 0;
+    uint64_t largest = 0, second = 0, entries = 0;
+    if (acts_on_every_miss(machine))
+        o.sets |= PLAN_UNITS;
     for (uint32_t i = 0; i < machine->ncaches; i++) {
         const struct strata_cache *cache = &machine->caches[i];
         if (cache->kind == STRATA_INSTRUCTION)
             continue;
         largest = cache->size > largest ? cache->size : largest;
+        second = cache->level <= 2 && cache->size > second ? cache->size : second;
         o.unit = cache->line > o.unit ? cache->line : o.unit;
     }
     for (uint32_t i = 0; i < machine->ntlbs; i++)
@@ -58,6 +74,7 @@ static struct plan_options bounds(const struct strata_machine *machine, unsigned
             machine->tlbs[i].page == machine->page && machine->tlbs[i].entries > entries)
             entries = machine->tlbs[i].entries;
     o.bytes = power_of_two(1 << 17, 2 * largest);
+    o.study = power_of_two(1 << 17, 4 * second);
     o.pages = power_of_two(64, 4 * entries);
     return o;
 }

@@ -94,7 +94,7 @@ static uint64_t whole_blocks(uint64_t x, uint64_t block)
 static int add_blocks(struct plan *plan)
 {
     const struct plan_options *o = &plan->options;
-    for (uint64_t x = LEAST_BYTES; x <= o->bytes; x *= 2)
+    for (uint64_t x = LEAST_BYTES; x <= o->study; x *= 2)
         for (const uint32_t *block = plan_blocks; *block; block++)
             if (add(plan, (struct run){.kind = RUN_BLOCKS,
                                        .kernel = *block,
@@ -121,6 +121,13 @@ static int add_walks(struct plan *plan, enum run_kind kind, uint64_t least, uint
     return 0;
 }
 
+/* Those by which all is walked: larger ones where a prefetcher may act on every miss. */
+static const uint32_t *units_of(const struct plan *plan)
+{
+    static const uint32_t lines[] = {1, 0};
+    return plan->options.sets & PLAN_UNITS ? plan_units : lines;
+}
+
 /* Once and three times: what the others add is free of how it began. */
 static int add_ways_back(struct plan *plan, enum run_kind kind, uint64_t x, uint64_t unit,
                          uint64_t visits)
@@ -139,7 +146,7 @@ static int add_ways_back(struct plan *plan, enum run_kind kind, uint64_t x, uint
 static int add_sizes(struct plan *plan)
 {
     const struct plan_options *o = &plan->options;
-    for (const uint32_t *lines = plan_units; *lines; lines++)
+    for (const uint32_t *lines = units_of(plan); *lines; lines++)
         if (add_ways_back(plan, RUN_BACK, 2 * o->bytes, *lines * o->unit,
                           2 * o->bytes / (*lines * o->unit)) != 0)
             return -1;
@@ -162,17 +169,29 @@ static int add_cascade(struct plan *plan)
     return 0;
 }
 
+/* A chase by each unit; those that only a study wants do not go as far. */
+static int add_units(struct plan *plan, enum run_kind kind)
+{
+    const struct plan_options *o = &plan->options;
+    bool all = o->sets & PLAN_UNITS, study = kind == RUN_READ && o->sets & PLAN_STUDIES;
+    for (const uint32_t *lines = plan_units; *lines; lines++) {
+        bool whole = all || lines == plan_units;
+        if ((whole || study) && add_walks(plan, kind, LEAST_BYTES,
+                                          whole ? o->bytes : o->study, *lines, BLOCK) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int add_chases(struct plan *plan)
 {
     const struct plan_options *o = &plan->options;
-    static const enum run_kind kinds[] = {RUN_READ, RUN_WRITE},
-                               orders[] = {RUN_ASCEND, RUN_PAIRS, RUN_APART};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        for (const uint32_t *lines = plan_units; *lines; lines++)
-            if (add_walks(plan, kinds[i], LEAST_BYTES, o->bytes, *lines, BLOCK) != 0)
-                return -1;
+    static const enum run_kind orders[] = {RUN_ASCEND, RUN_PAIRS, RUN_APART};
+    if (add_units(plan, RUN_READ) != 0 || add_units(plan, RUN_WRITE) != 0)
+        return -1;
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
-        if (add_walks(plan, orders[i], LEAST_BYTES, o->bytes, 0, BLOCK) != 0)
+        if ((orders[i] != RUN_APART || o->sets & PLAN_UNITS) &&
+            add_walks(plan, orders[i], LEAST_BYTES, o->bytes, 0, BLOCK) != 0)
             return -1;
     return 0;
 }

@@ -56,8 +56,10 @@ enum plan_set {
     PLAN_CACHE = 2,
     PLAN_SYSTEM = 4,
     PLAN_STUDIES = 8,
-    PLAN_IDLE = 16, /* sleeps, where counters can be opened on a whole processor */
-    PLAN_SIZES = 32 /* with PLAN_CACHE: how much each level holds */
+    PLAN_IDLE = 16,  /* sleeps, where counters can be opened on a whole processor */
+    PLAN_SIZES = 32, /* with PLAN_CACHE: how much each level holds */
+    PLAN_UNITS = 64  /* with PLAN_CACHE: also by larger units, for prefetchers that act on
+                      * every miss; elsewhere they show nothing but what lines show */
 };
 
 struct plan_options {
@@ -66,6 +68,7 @@ struct plan_options {
     uint64_t unit;  /* the largest line, or a guess */
     uint64_t bytes; /* walks go up to so many */
     uint64_t pages; /* and through so many pages */
+    uint64_t study; /* bytes: studies go beyond a second cache, and no further */
     uint64_t seed;
 };
 

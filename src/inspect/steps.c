@@ -29,6 +29,7 @@
 enum { POINTS = 128, EDGES = 1024 };
 
 #define LOW          0.25 /* below it, a curve is at 0; above 1 - LOW, at 1 */
+#define FULL         0.1  /* around 1: one a visit, or none */
 #define OCTAVES      0.9  /* edges that are nearer are one: levels differ by two or more */
 #define INNER        1.4 /* points nearer to an edge than this factor are not on a plateau */
 #define PREFETCHING  0.15 /* lines a visit, in ascending order */
@@ -99,29 +100,51 @@ static size_t join_edges(struct edges *edges, struct found_level *levels)
     return n;
 }
 
-static bool steps_in(const struct counts_table *table, size_t event, enum run_kind kind,
+static bool take_steps(const struct counts_table *table, size_t event, enum run_kind kind,
+                       uint32_t kernel, struct curve *curve)
+{
+    take_curve(table, event, kind, kernel, curve);
+    subtract_least(curve->y, curve->n);
+    return is_step(curve);
+}
+
+static void steps_in(const struct counts_table *table, size_t event, enum run_kind kind,
                      uint32_t kernel, struct edges *edges)
 {
     struct curve curve;
-    take_curve(table, event, kind, kernel, &curve);
-    subtract_least(curve.y, curve.n);
-    bool step = is_step(&curve);
-    if (step && edges)
+    if (take_steps(table, event, kind, kernel, &curve))
         add_edges(edges, &curve);
-    return step;
 }
 
-/* By the smallest unit that shows any; 0: none does. */
-static uint32_t steps_in_bytes(const struct counts_table *table, size_t event,
-                               struct edges *edges)
+/* Whether steps go up to one a visit, and not to what is left beside a prefetcher. */
+static bool is_full(const struct curve *curve)
 {
-    for (const uint32_t *lines = plan_units; *lines; lines++) {
-        bool read = steps_in(table, event, RUN_READ, *lines, edges);
-        bool write = steps_in(table, event, RUN_WRITE, *lines, edges);
-        if (read || write)
-            return *lines;
-    }
+    double high[POINTS];
+    size_t n = 0;
+    for (size_t i = 0; i < curve->n; i++)
+        if (curve->y[i] > 0.5)
+            high[n++] = curve->y[i];
+    sort_ascending(high, n);
+    return n && fabs(high[n / 2] - 1) < FULL;
+}
+
+/* The smallest unit by which walks of either kind have steps; 0: none has. */
+static uint32_t unit_of_steps(const struct counts_table *table, size_t event, bool full)
+{
+    static const enum run_kind kinds[] = {RUN_READ, RUN_WRITE};
+    struct curve curve;
+    for (const uint32_t *lines = plan_units; *lines; lines++)
+        for (size_t i = 0; i < 2; i++)
+            if (take_steps(table, event, kinds[i], *lines, &curve) &&
+                (!full || is_full(&curve)))
+                return *lines;
     return 0;
+}
+
+static uint32_t find_unit(const struct counts_table *table, size_t event)
+{
+    uint32_t unit = unit_of_steps(table, event, true);
+    return unit ? unit : unit_of_steps(table, event, false);
 }
 
 static int find_edges(const struct counts_table *table, struct findings *findings)
@@ -135,13 +158,15 @@ static int find_edges(const struct counts_table *table, struct findings *finding
         finding->unit = plan_units[0];
         if (!finding->moved || finding->without_memory)
             continue;
-        uint32_t unit = steps_in_bytes(table, i, caches);
+        uint32_t unit = find_unit(table, i);
         if (unit) {
             finding->unit = unit;
+            steps_in(table, i, RUN_READ, unit, caches);
+            steps_in(table, i, RUN_WRITE, unit, caches);
             continue;
         }
-        (void)steps_in(table, i, RUN_PAGES, 0, tlbs);
-        (void)steps_in(table, i, RUN_PAGES_WRITE, 0, tlbs);
+        steps_in(table, i, RUN_PAGES, 0, tlbs);
+        steps_in(table, i, RUN_PAGES_WRITE, 0, tlbs);
     }
     findings->ncaches = join_edges(caches, findings->caches);
     findings->ntlbs = join_edges(tlbs, findings->tlbs);
@@ -464,14 +489,15 @@ static void qualify(struct findings *findings)
 
 /* Prefetches that look like misses: each miss fetches the line beside it. */
 
-/* The level of an event of misses that walks by lines do not show; 0: it is none. */
+/* The level of an event of misses of reads that walks by lines do not show; 0: it is none.
+ */
 static size_t hidden_level(const struct finding *finding)
 {
-    size_t level;
-    return finding->unit > plan_units[0] && finding->best.goodness >= GOOD_ENOUGH &&
-                   sscanf(finding->best.name, "L%zu.miss", &level) == 1 &&
-                   strstr(finding->best.name, ".miss")
-               ? level
+    const char *name = finding->best.name;
+    bool read_miss = *name == 'L' && strstr(name, ".miss") && !strstr(name, ".store");
+    return read_miss && finding->unit > plan_units[0] &&
+                   finding->best.goodness >= GOOD_ENOUGH
+               ? strtoul(name + 1, NULL, 10)
                : 0;
 }
 
