@@ -95,6 +95,9 @@ struct findings {
 int findings_make(const struct counts_table *table, struct findings *findings);
 void findings_release(struct findings *findings);
 
+/* Stands for an event: how long a run took, in ns. */
+#define TIME_EVENT SIZE_MAX
+
 /* The points of an event over the runs of one kind (and kernel), ascending in x, medians
  * over repeats; y is a count a visit where runs have visits. Returns their number, at most
  * `most`. */
