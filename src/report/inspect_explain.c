@@ -214,10 +214,50 @@ static void print_chances(FILE *out, const struct inspect_report *report)
     }
 }
 
+/* Hits a visit at the size that is nearest to four times what the second cache holds. */
+static double hits_beyond(const struct inspect_report *report, size_t event,
+                          enum run_kind kind, uint32_t kernel)
+{
+    double x[POINTS], y[POINTS], hits = NAN, distance = INFINITY;
+    double size = 4 * report->findings->caches[1].edge;
+    size_t n = event_points(report->table, event, kind, kernel, x, y, POINTS);
+    for (size_t i = 0; i < n; i++)
+        if (fabs(log2(x[i] / size)) < distance) {
+            distance = fabs(log2(x[i] / size));
+            hits = y[i];
+        }
+    return hits;
+}
+
+static void print_hits(FILE *out, const struct inspect_report *report, size_t event,
+                       enum run_kind kind, const uint32_t *kernels, const char *what)
+{
+    fprintf(out, "  %-16s", what);
+    for (const uint32_t *k = kernels; *k; k++)
+        fprintf(out, " %8u", *k);
+    fprintf(out, "\n  %-16s", "hits a visit");
+    for (const uint32_t *k = kernels; *k; k++)
+        fprintf(out, " %8.2f", hits_beyond(report, event, kind, *k));
+    fputc('\n', out);
+}
+
+/* Figures 14 and 15 of the source, beyond the second cache. */
+static void print_ahead(FILE *out, const struct inspect_report *report)
+{
+    size_t event = inspect_second_hits(report->findings);
+    if (event == SIZE_MAX || report->findings->ncaches < 2)
+        return;
+    fputs("hits in L2 of a random chase that does not fit: what is prefetched\n", out);
+    print_hits(out, report, event, RUN_READ, plan_units, "lines of a unit");
+    print_hits(out, report, event, RUN_BLOCKS, plan_blocks, "pages of a block");
+}
+
 void inspect_studies(FILE *out, const struct inspect_report *report,
                      const struct style *style)
 {
     (void)style;
+    if (report->table->plan->options.sets & PLAN_STUDIES)
+        print_ahead(out, report);
     if (!(report->table->plan->options.sets & PLAN_STUDIES) ||
         event_in(report->findings, "CE") == SIZE_MAX)
         return;

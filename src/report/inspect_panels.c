@@ -87,6 +87,12 @@ static size_t event_in(const struct findings *findings, const char *const *categ
     return SIZE_MAX;
 }
 
+size_t inspect_second_hits(const struct findings *findings)
+{
+    static const char *const hits[] = {"L2.hit.load", "L2.hit", NULL};
+    return event_in(findings, hits);
+}
+
 static bool is_first_of(const struct findings *findings, size_t i)
 {
     for (size_t j = 0; j < i; j++)
@@ -111,10 +117,9 @@ static void add_levels(const struct findings *findings, struct panel *panel,
 
 static void add_studies(const struct findings *findings, struct sheet *sheet)
 {
-    static const char *const hits[] = {"L2.hit.load", "L2.hit", NULL};
     static const char *const misses[] = {"L1.miss.load", "L1.miss", NULL};
     static const uint32_t offsets[] = {1, 2, 4, 0};
-    size_t hit = event_in(findings, hits), miss = event_in(findings, misses);
+    size_t hit = inspect_second_hits(findings), miss = event_in(findings, misses);
     if (hit != SIZE_MAX) {
         add_variants(new_panel(sheet, PANEL_BYTES, "L2 hits by unit size", "hits a visit"),
                      hit, RUN_READ, plan_units, "", " line");

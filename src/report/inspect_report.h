@@ -29,6 +29,10 @@ void inspect_text(FILE *out, const struct inspect_report *report,
 void inspect_explain(FILE *out, const struct inspect_report *report, size_t event,
                      const struct style *style);
 
+/* The event that counts hits of loads in L2, which tell of prefetching into it; SIZE_MAX:
+ * there is none. */
+size_t inspect_second_hits(const struct findings *findings);
+
 /* The studies: three codes of three lines, and branches that are taken once in K. */
 void inspect_studies(FILE *out, const struct inspect_report *report,
                      const struct style *style);
