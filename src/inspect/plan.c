@@ -94,7 +94,7 @@ static uint64_t whole_blocks(uint64_t x, uint64_t block)
 static int add_blocks(struct plan *plan)
 {
     const struct plan_options *o = &plan->options;
-    for (uint64_t x = LEAST_BYTES; x <= o->study; x *= 2)
+    for (uint64_t x = o->page > LEAST_BYTES ? o->page : LEAST_BYTES; x <= o->study; x *= 2)
         for (const uint32_t *block = plan_blocks; *block; block++)
             if (add(plan, (struct run){.kind = RUN_BLOCKS,
                                        .kernel = *block,

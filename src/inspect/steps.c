@@ -116,7 +116,8 @@ static void steps_in(const struct counts_table *table, size_t event, enum run_ki
         add_edges(edges, &curve);
 }
 
-/* Whether steps go up to one a visit, and not to what is left beside a prefetcher. */
+/* Whether steps go from nothing to one a visit, and end at either: not at what a prefetcher
+ * leaves. */
 static bool is_full(const struct curve *curve)
 {
     double high[POINTS];
@@ -125,7 +126,8 @@ static bool is_full(const struct curve *curve)
         if (curve->y[i] > 0.5)
             high[n++] = curve->y[i];
     sort_ascending(high, n);
-    return n && fabs(high[n / 2] - 1) < FULL;
+    double last = curve->n ? curve->y[curve->n - 1] : 0;
+    return n && fabs(high[n / 2] - 1) < FULL && !(last > LOW && last < 1 - LOW);
 }
 
 /* The smallest unit by which walks of either kind have steps; 0: none has. */
