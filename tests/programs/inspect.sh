@@ -20,6 +20,7 @@ is() {
 }
 
 # The events whose category is known; some of them are for tests, and not listed otherwise.
+# shellcheck disable=SC2034 # for the tests
 events=$(sed 1d "$root/tests/data/inspect-truth.csv" | cut -d, -f1 | paste -sd, -)
 
 # as_known [SED]: what was found is the truth, as SED changes it for another machine; an event
