@@ -455,14 +455,24 @@ static double streamed(const struct run *run, size_t which)
     return rate * of_cache(&as, which);
 }
 
+/* Hits in a TLB of 16 entries: those of blocks of few pages, whatever the caches hold. */
+static double few_pages(const struct run *run, size_t which)
+{
+    bool fits = run->kind == RUN_BLOCKS  ? run->kernel <= which
+                : run->kind == RUN_PAGES ? run->x <= which
+                                         : run->visits != 0;
+    return fits ? (double)run->visits : 0;
+}
+
 static void prefetches_in_pages(void **state)
 {
     const struct made made[] = {{"l1 misses", of_cache, 2, "L1.miss"},
                                 {"l2 lines", of_cache, 8, "L2.miss.all"},
-                                {"l2 prefetches", streamed, 8, "L2.prefetch"}};
+                                {"l2 prefetches", streamed, 8, "L2.prefetch"},
+                                {"tlb hits", few_pages, 16, "TLB1.hit.load"}};
     (void)state;
     for (size_t i = 0; i < sizeof dirts / sizeof *dirts; i++)
-        check_made(made, 3, dirts[i]);
+        check_made(made, 4, dirts[i]);
 }
 
 /* Instructions and cycles. */

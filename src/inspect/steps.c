@@ -351,6 +351,10 @@ static size_t followed_level(const struct counts_table *table, size_t event,
                              const struct findings *findings)
 {
     enum { FEW = 16, MANY = 64 };
+    /* what a small TLB holds is visited within the first cache, too */
+    double within = findings->caches[0].edge / (2 * BEYOND);
+    if (height_near(table, event, RUN_BLOCKS, FEW, within) >= PREFETCHING)
+        return 0;
     for (size_t level = 1; level <= findings->ncaches; level++) {
         double size = findings->caches[level - 1].edge * 2 * BEYOND;
         double few = height_near(table, event, RUN_BLOCKS, FEW, size);
