@@ -193,7 +193,10 @@ static inline void score_tlbs(struct score *score, const struct strata_machine *
     score_count(score, TLB_LEVELS, n, m);
     for (int i = 0; i < n && n == m; i++) {
         bool last = (uint32_t)i + 1 == (uint32_t)data_tlbs(machine, page, tlbs);
-        double penalty = last ? machine->walk_latency : tlbs[i + 1]->latency;
+        double walk = page == machine->huge && machine->walk_huge_latency
+                          ? machine->walk_huge_latency
+                          : machine->walk_latency;
+        double penalty = last ? walk : tlbs[i + 1]->latency;
         score_exact(score, ENTRIES, i + 1, &found[i]->entries, tlbs[i]->entries);
         score_exact(score, TLB_WAYS, i + 1, &found[i]->ways, tlbs[i]->ways);
         score_near(score, PENALTY, i + 1, &found[i]->penalty_cycles, penalty, 0.1);

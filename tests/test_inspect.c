@@ -160,10 +160,12 @@ static void make_findings(struct fixture *f, const struct made *made, size_t n,
                           struct dirt dirt)
 {
     const struct plan_options options = {.sets = PLAN_BRANCH | PLAN_CACHE | PLAN_SYSTEM |
-                                                 PLAN_STUDIES | PLAN_IDLE | PLAN_SIZES,
+                                                 PLAN_STUDIES | PLAN_IDLE | PLAN_SIZES |
+                                                 PLAN_UNITS,
                                          .page = 4096,
                                          .unit = 64,
                                          .bytes = 4 << 20,
+                                         .study = 2 << 20,
                                          .pages = 1024,
                                          .seed = 1};
     struct rng rng = {7};
@@ -181,8 +183,8 @@ static void make_findings(struct fixture *f, const struct made *made, size_t n,
         f->names[i] = made[i].name;
         f->why[i] = "";
     }
-    f->table =
-        (struct counts_table){&f->plan, &matrices, n, f->names, f->why, f->counts, false};
+    f->table = (struct counts_table){&f->plan, &matrices, n,     f->names,
+                                     f->why,   f->counts, false, NULL};
     assert_int_equal(findings_make(&f->table, &f->findings), 0);
 }
 
@@ -287,7 +289,8 @@ static double of_cache(const struct run *run, size_t which)
         return store ? rate : 0;
     case RUN_BACK:
         return hit ? 0
-                   : load * 2.0 * run->kernel * ((double)run->visits - sizes[level] / 64);
+                   : load * 2.0 * run->kernel *
+                         ((double)run->visits - sizes[level] / (double)run->unit);
     default:
         return 0;
     }
@@ -380,6 +383,96 @@ static void prefetches(void **state)
     check_made(all, 3, dirts[1]);
     check_made(twins, 2, dirts[0]);
     check_made(one, 1, dirts[0]); /* whether anything is prefetched is not known */
+}
+
+/* A second level that fetches the other line of a pair on every miss. By lines, half of the
+ * visits find what was fetched; by larger units none does. */
+
+static double share_beside(const struct run *run)
+{
+    bool chase = run->kind == RUN_READ || run->kind == RUN_WRITE;
+    bool order = run->kind == RUN_ASCEND || run->kind == RUN_PAIRS;
+    return order || (chase && run->kernel == 1) ? 0.5 : 1;
+}
+
+/* With half a lap between the two of a pair, what holds half of it fetches none. */
+static double apart(const struct run *run, size_t which, double times)
+{
+    struct run as = *run;
+    as.kind = RUN_READ;
+    as.x = (uint64_t)((double)run->x / times);
+    return of_cache(&as, which);
+}
+
+static double missed_beside(const struct run *run, size_t which)
+{
+    return run->kind == RUN_APART ? apart(run, which, 1)
+                                  : of_cache(run, which) * share_beside(run);
+}
+
+/* Prefetches of that level, and misses behind it. */
+static double fetched_beside(const struct run *run, size_t which)
+{
+    return run->kind == RUN_APART ? apart(run, which, 2) : missed_beside(run, which);
+}
+
+static double filled_beside(const struct run *run, size_t which)
+{
+    return missed_beside(run, which) + fetched_beside(run, which);
+}
+
+static void prefetches_beside(void **state)
+{
+    const struct made made[] = {{"l1 misses", of_cache, 2, "L1.miss"},
+                                {"l2 misses", missed_beside, 8, "L2.miss"},
+                                {"l2 stores", missed_beside, 7, "L2.miss.store"},
+                                {"l2 hits", missed_beside, 11, "L2.hit"},
+                                {"l2 prefetches", fetched_beside, 8, "L2.prefetch"},
+                                {"l2 fills", filled_beside, 8, "L2.miss.all"},
+                                {"l3 misses", fetched_beside, 14, "L3.miss"}};
+    struct fixture f;
+    (void)state;
+    for (size_t i = 0; i < sizeof dirts / sizeof *dirts; i++)
+        check_made(made, 7, dirts[i]);
+    make_findings(&f, made, 7, dirts[0]);
+    assert_int_equal(f.findings.ncaches, 3);
+    assert_int_equal(f.findings.ntlbs, 0);
+    assert_float_equal(f.findings.caches[1].reach, 262144, 0);
+    assert_int_equal(f.findings.events[0].unit, 1);
+    assert_int_equal(f.findings.events[1].unit, 2);
+    release(&f);
+}
+
+/* A streamer fetches by chance too, but only in the pages that it follows. */
+static double streamed(const struct run *run, size_t which)
+{
+    struct run as = *run;
+    double rate = run->kind == RUN_BLOCKS ? (run->kernel > 32 ? 0 : 0.6)
+                  : run->kind == RUN_READ || run->kind == RUN_WRITE
+                      ? (run->kernel == 4 ? 2 : 0.4 * run->kernel)
+                      : 0.6;
+    as.kind = run->kind == RUN_BLOCKS ? RUN_READ : run->kind;
+    return rate * of_cache(&as, which);
+}
+
+/* Hits in a TLB of 16 entries: those of blocks of few pages, whatever the caches hold. */
+static double few_pages(const struct run *run, size_t which)
+{
+    bool fits = run->kind == RUN_BLOCKS  ? run->kernel <= which
+                : run->kind == RUN_PAGES ? run->x <= which
+                                         : run->visits != 0;
+    return fits ? (double)run->visits : 0;
+}
+
+static void prefetches_in_pages(void **state)
+{
+    const struct made made[] = {{"l1 misses", of_cache, 2, "L1.miss"},
+                                {"l2 lines", of_cache, 8, "L2.miss.all"},
+                                {"l2 prefetches", streamed, 8, "L2.prefetch"},
+                                {"tlb hits", few_pages, 16, "TLB1.hit.load"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof dirts / sizeof *dirts; i++)
+        check_made(made, 4, dirts[i]);
 }
 
 /* Instructions and cycles. */
@@ -558,6 +651,25 @@ static void quiet_chains(void **state)
     free(buffer);
 }
 
+/* The pages of a block take turns; and the neighbour comes half a lap later. */
+static void chains_by_turns(void **state)
+{
+    char *buffer = aligned_alloc(4096, BYTES);
+    const struct ground_plan ground = {buffer, 4096, 128};
+    struct rng rng = {3};
+    (void)state;
+    assert_non_null(buffer);
+    struct link *at = chain_rounds(&ground, BYTES, 16, &rng);
+    for (size_t i = 0; i < BYTES / 128; i++, at = at->next)
+        assert_int_equal(((char *)at - buffer) / 4096, i / 512 * 16 + i % 16);
+    check_ring(at, BYTES / 128);
+    at = chain_apart(&ground, BYTES, &rng);
+    for (size_t i = 0; i < BYTES / 256; i++, at = at->next->next)
+        assert_ptr_equal((char *)at + 128, walk_on(at->next, BYTES / 128 / 2));
+    check_ring(at, BYTES / 128);
+    free(buffer);
+}
+
 /* What is written: each unit once in a lap. */
 static void writes(void **state)
 {
@@ -639,6 +751,8 @@ int main(void)
         cmocka_unit_test(walks),
         cmocka_unit_test(sizes),
         cmocka_unit_test(prefetches),
+        cmocka_unit_test(prefetches_beside),
+        cmocka_unit_test(prefetches_in_pages),
         cmocka_unit_test(work),
         cmocka_unit_test(emulated_cycles),
         cmocka_unit_test(operating_system),
@@ -646,6 +760,7 @@ int main(void)
         cmocka_unit_test(composites),
         cmocka_unit_test(chains),
         cmocka_unit_test(quiet_chains),
+        cmocka_unit_test(chains_by_turns),
         cmocka_unit_test(writes),
         cmocka_unit_test(performing),
         cmocka_unit_test(unknown_kernel),

@@ -183,7 +183,8 @@ static void assert_tlbs_apart(const struct strata_machine *m)
         if (near && near->page == tlb->page &&
             (tlb->entries < 2 * near->entries || tlb->latency < near->latency + 1))
             fail_msg("%s: TLBs %s and %s are too close", m->name, near->name, tlb->name);
-        if (m->walk_latency < tlb->latency + 1)
+        uint32_t huge = m->walk_huge_latency ? m->walk_huge_latency : m->walk_latency;
+        if ((tlb->page == m->huge ? huge : m->walk_latency) < tlb->latency + 1)
             fail_msg("%s: a miss in TLB %s costs nothing", m->name, tlb->name);
         near = tlb;
     }

@@ -94,7 +94,7 @@ static void test_sections_of_one(void **state)
     b.ncaches--;
     memset(&b.caches[3], 0, sizeof b.caches[3]);
     b.prefetchers[b.nprefetchers++] =
-        (struct strata_prefetcher){"L2", 2, STRATA_PREFETCH_STREAM, 2};
+        (struct strata_prefetcher){"L2", 2, STRATA_PREFETCH_STREAM, 2, 0};
     b.noise.jitter = 0.02;
     assert_int_equal(compare_machines(&a, &b), 3);
     expect_difference(0, "cache L3", NULL, "present", "");

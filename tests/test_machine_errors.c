@@ -226,6 +226,21 @@ static void test_no_tlbs(void **state)
     assert_int_equal(machine.walk_latency, 0);
 }
 
+/* A machine without huge pages has no walk for them. */
+static void test_walk_for_no_pages(void **state)
+{
+    (void)state;
+    struct strata_machine machine;
+    struct strata_error error = {0, ""};
+    char text[TEXT_SIZE];
+    compose(text, 32, "latency = 30\nhuge_latency = 20");
+    assert_int_equal(strata_machine_parse("x.machine", text, &machine, &error), STRATA_OK);
+    assert_int_equal(machine.walk_huge_latency, 20);
+    machine.huge = 0;
+    assert_int_equal(strata_machine_check(&machine, &error), STRATA_BAD_INPUT);
+    assert_non_null(strstr(error.text, "huge_latency = 20: [machine] has no huge pages"));
+}
+
 static void test_wrong_units(void **state)
 {
     (void)state;
@@ -259,7 +274,8 @@ static void test_wrong_units(void **state)
         {12, "latency = 4\ntypes =", 13, "write int or float"},
         {12, "latency = 4\ninclusion = some", 13, "write none, inclusive or exclusive"},
         {4, "huge = 2M\nmapping = hashed", 5, "write random, contiguous or coloured"},
-        {36, "kind = magic", 36, "write none, next-line, adjacent, stride or stream"},
+        {36, "kind = magic", 36,
+         "write none, next-line, adjacent, stride, stream or streamer"},
     };
     EXPECT_FAULTS(faults);
 }
@@ -316,6 +332,12 @@ static void test_contradictions(void **state)
         {26, "level = 1", 26, "another tlb serves data accesses at this level"},
         {24, "ways = 4\nlatency = 9", 31, "must not be below the 9 cycles of L1d"},
         {32, "latency = 6", 32, "a walk cannot cost less than a hit in [tlb L2], 7"},
+        {31,
+         "[tlb H]\nlevel = 1\nkind = data\npage = 2M\nentries = 8\nways = 8\n"
+         "latency = 9\n[walk]\nhuge_latency = 8",
+         39, "a walk cannot cost less than a hit in [tlb H], 9"},
+        {36, "kind = adjacent\npages = 4", 37, "a streamer follows at least one page"},
+        {36, "kind = streamer\npages = 0", 37, "a streamer follows at least one page"},
         {34, "latency = 10", 34, "must be above the 10 cycles of L2"},
         {24, "ways = 4\npage = 64K", 25, "must be the machine's page of 4K, or what"},
         {18, "ways = 128\npolicy = plru", 19, "can have 64 ways at most, not 128"},
@@ -683,6 +705,7 @@ int main(void)
         cmocka_unit_test(test_missing),
         cmocka_unit_test(test_missing_sections),
         cmocka_unit_test(test_no_tlbs),
+        cmocka_unit_test(test_walk_for_no_pages),
         cmocka_unit_test(test_wrong_units),
         cmocka_unit_test(test_impossible_values),
         cmocka_unit_test(test_contradictions),

@@ -602,7 +602,10 @@ static void comment_tells_what_is_assumed(void **state)
         "L3 size: other guests use a part of it.\n"
         "L3 line: prefetching hides it\n"
         "L3 ways: its index is hashed, and 4 tries found no eviction set\n"
-        "L2 dTLB ways: pages of one set were not found\n";
+        "L2 dTLB ways: pages of one set were not found\n"
+        "\n"
+        "Assumed, not measured: [branch], a usual predictor. What is counted of wrong\n"
+        "guesses on this machine rests on it, and not on the processor.\n";
     struct strata_probed probed = fixture_probed(), odd = absurd();
     char *text = probe_comment(&probed);
     assert_string_equal(text, wanted);

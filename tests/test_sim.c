@@ -319,6 +319,46 @@ static void stream_wants_a_neighbour(void **state)
     assert_string_equal(lines_after(b, "hg", 8), "...xxxxx");
 }
 
+static void follows_pages(struct rig *b, uint32_t pages)
+{
+    machine_add_cache(&b->machine, 1, 64, 4);
+    machine_add_prefetcher(&b->machine, 0, STRATA_PREFETCH_STREAMER, 2);
+    b->machine.prefetchers[0].pages = pages;
+    start(b);
+}
+
+/* However far a step is, the page goes on the way that it went. */
+static void a_streamer_goes_on_from_any_step(void **state)
+{
+    struct rig *b = *state;
+    follows_pages(b, 32);
+    assert_string_equal(lines_after(b, "a", 8), "x.......");
+    assert_string_equal(lines_after(b, "ad", 8), "x..xxx..");
+    assert_string_equal(lines_after(b, "hd", 8), ".xxx...x");
+    assert_string_equal(lines_after(b, "ade", 8), "x..xxx.."); /* e hit */
+    assert_string_equal(lines_after(b, "adb", 8), "xx.xxx.."); /* back: a is there */
+}
+
+/* Misses in so many pages, by turns: with one page more, each is forgotten in time. */
+static uint64_t fetched_by_turns(struct rig *b, uint64_t pages)
+{
+    sim_flush(b->sim);
+    sim_reset_counts(b->sim);
+    for (uint64_t line = 0; line < 12; line += 4)
+        for (uint64_t page = 0; page < pages; page++)
+            level_of(b, page * 64 + line + 3 * (page % 16));
+    return sim_counts(b->sim)->prefetches[0];
+}
+
+static void a_streamer_follows_so_many_pages(void **state)
+{
+    struct rig *b = *state;
+    follows_pages(b, 3);
+    assert_int_equal(fetched_by_turns(b, 2), 2 * 2 * 2);
+    assert_int_equal(fetched_by_turns(b, 3), 2 * 2 * 3);
+    assert_int_equal(fetched_by_turns(b, 4), 0);
+}
+
 static void prefetchers_stay_within_the_page(void **state)
 {
     struct rig *b = *state;
@@ -489,6 +529,8 @@ int main(void)
         TEST(adjacent_fetches_the_other_of_a_pair),
         TEST(stride_wants_two_equal_steps),
         TEST(stream_wants_a_neighbour),
+        TEST(a_streamer_goes_on_from_any_step),
+        TEST(a_streamer_follows_so_many_pages),
         TEST(prefetchers_stay_within_the_page),
         TEST(hits_train_but_fetch_nothing),
         TEST(prefetched_lines_keep_inclusion),

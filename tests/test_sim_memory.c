@@ -163,6 +163,24 @@ static void base_and_huge_pages_share_a_tlb(void **state)
     sim_release(sim);
 }
 
+/* A walk costs as much as the machine says for its page size; 0: as any other. */
+static void huge_pages_have_a_walk_of_their_own(void **state)
+{
+    (void)state;
+    for (uint32_t own = 0; own < 2; own++) {
+        struct memory memory = {0};
+        struct strata_machine machine = with_tlbs(true);
+        machine.walk_huge_latency = own ? machine.walk_latency - 9 : 0;
+        struct sim *sim = machine_start(&machine, &memory);
+        assert_int_equal(sim_map_huge(sim, HUGE_PAGE, HUGE_PAGE), 0);
+        struct sim_result base = sim_load(sim, 0), huge = sim_load(sim, HUGE_PAGE);
+        assert_int_equal(base.tlb, 2);
+        assert_int_equal(huge.tlb, 2);
+        assert_int_equal(base.cycles - huge.cycles, own ? 9 : 0);
+        sim_release(sim);
+    }
+}
+
 static void a_range_is_rounded_inwards(void **state)
 {
     (void)state;
@@ -299,6 +317,7 @@ int main(void)
         cmocka_unit_test(a_physical_index_depends_on_the_mapping),
         cmocka_unit_test(huge_pages_reach_further),
         cmocka_unit_test(base_and_huge_pages_share_a_tlb),
+        cmocka_unit_test(huge_pages_have_a_walk_of_their_own),
         cmocka_unit_test(a_range_is_rounded_inwards),
         cmocka_unit_test(what_moves_to_huge_pages_is_forgotten),
         cmocka_unit_test(huge_pages_have_limits),

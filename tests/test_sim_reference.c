@@ -24,11 +24,18 @@ struct steps {
     int64_t line, last, before;
 };
 
+struct page_followed {
+    uint64_t page, when; /* when: 0, it is none yet */
+    int64_t line;
+};
+
 struct reference {
     struct strata_machine machine;
     struct mapping mapping;
     struct naive caches[STRATA_MAX_CACHES], tlbs[STRATA_MAX_TLBS];
     struct steps steps[STRATA_MAX_PREFETCHERS][SLOTS];
+    struct page_followed followed[STRATA_MAX_PREFETCHERS][SLOTS];
+    uint64_t now; /* misses that streamers have seen */
     struct sim_counts counts;
 };
 
@@ -46,6 +53,7 @@ static void reference_flush(struct reference *r)
     for (uint32_t i = 0; i < STRATA_MAX_PREFETCHERS; i++)
         for (int slot = 0; slot < SLOTS; slot++)
             r->steps[i][slot] = (struct steps){.page = NAIVE_NONE};
+    memset(r->followed, 0, sizeof r->followed);
 }
 
 /* Every array has random numbers of its own. */
@@ -239,9 +247,28 @@ static uint32_t fetch_line(struct reference *r, const struct chain *chain, uint3
     return at;
 }
 
-/* Notes a step of stride and stream prefetchers; returns how to go on, 0: not. */
+/* A streamer keeps every page with the time of its last miss; a new page takes the place of
+ * the oldest, where all are taken. */
+static int64_t follow_page(struct reference *r, uint32_t prefetcher, uint64_t page,
+                           int64_t line)
+{
+    struct page_followed *pages = r->followed[prefetcher], *found = NULL;
+    struct page_followed *oldest = &pages[0];
+    for (uint32_t i = 0; i < r->machine.prefetchers[prefetcher].pages; i++) {
+        if (pages[i].when && pages[i].page == page)
+            found = &pages[i];
+        if (pages[i].when < oldest->when)
+            oldest = &pages[i];
+    }
+    int64_t from = found ? found->line : line;
+    *(found ? found : oldest) =
+        (struct page_followed){.page = page, .line = line, .when = ++r->now};
+    return line > from ? 1 : line < from ? -1 : 0;
+}
+
+/* Notes a step of prefetchers that learn; returns how to go on, 0: not. */
 static int64_t next_step(struct reference *r, uint32_t prefetcher, uint64_t address,
-                         uint64_t line_size)
+                         uint64_t line_size, bool missed)
 {
     uint32_t kind = r->machine.prefetchers[prefetcher].kind;
     int64_t line = (int64_t)(address % r->machine.page / line_size);
@@ -251,6 +278,8 @@ static int64_t next_step(struct reference *r, uint32_t prefetcher, uint64_t addr
         return 1;
     if (kind == STRATA_PREFETCH_ADJACENT)
         return line % 2 ? -1 : 1;
+    if (kind == STRATA_PREFETCH_STREAMER)
+        return missed ? follow_page(r, prefetcher, page, line) : 0;
     if (steps->page != page)
         *steps = (struct steps){.page = page, .line = line};
     if (steps->line == line)
@@ -298,7 +327,7 @@ static void run_prefetchers(struct reference *r, const struct chain *chain, uint
                 strcmp(prefetcher->name, c->name) != 0)
                 continue;
             uint32_t kind = prefetcher->kind;
-            int64_t step = next_step(r, p, address, c->line);
+            int64_t step = next_step(r, p, address, c->line, at < end);
             if (at < end && step)
                 prefetch_from(r, chain, at, address, step,
                               kind == STRATA_PREFETCH_ADJACENT ? 1 : prefetcher->degree);
@@ -335,6 +364,12 @@ static struct chain tlbs_for(const struct reference *r, enum sim_op op, bool hug
     return chain;
 }
 
+static uint32_t naive_walk(const struct strata_machine *machine, bool huge)
+{
+    uint32_t own = huge ? machine->walk_huge_latency : 0;
+    return own ? own : machine->walk_latency;
+}
+
 static void translate(struct reference *r, uint64_t address, enum sim_op op,
                       struct outcome *out)
 {
@@ -363,7 +398,7 @@ static void translate(struct reference *r, uint64_t address, enum sim_op op,
                : chain.n    ? levels + 1
                             : 0;
     out->cycles = at < chain.n ? r->machine.tlbs[chain.id[at]].latency
-                  : chain.n    ? r->machine.walk_latency
+                  : chain.n    ? naive_walk(&r->machine, huge)
                                : 0;
     while (at-- > 0) {
         struct naive *tlb = &r->tlbs[chain.id[at]];
@@ -573,12 +608,21 @@ static void random_tlbs(struct strata_machine *m, struct rng *rng, uint64_t page
         }
 }
 
+static void random_prefetcher(struct strata_machine *m, struct rng *rng, uint32_t cache)
+{
+    uint32_t kind = (uint32_t)rng_below(rng, STRATA_PREFETCH_STREAMER + 1);
+    machine_add_prefetcher(m, cache, kind, (uint32_t)pick(rng, 1, 3));
+    if (kind == STRATA_PREFETCH_STREAMER)
+        m->prefetchers[m->nprefetchers - 1].pages = (uint32_t)pick(rng, 1, 6);
+}
+
 static struct strata_machine random_machine(struct rng *rng)
 {
     struct strata_machine m = machine_empty();
     m.page = UINT64_C(512) << rng_below(rng, 3);
     m.huge = chance(rng, 2) ? 8 * m.page : 0;
     m.mapping = (uint32_t)rng_below(rng, 3);
+    m.walk_huge_latency = m.huge && chance(rng, 2) ? (uint32_t)pick(rng, 20, 60) : 0;
     random_caches(&m, rng);
     random_tlbs(&m, rng, m.page);
     if (m.huge && chance(rng, 2))
@@ -586,8 +630,7 @@ static struct strata_machine random_machine(struct rng *rng)
     if (chance(rng, 2))
         for (uint32_t i = 0; i < m.ncaches; i++)
             if (m.caches[i].kind != STRATA_INSTRUCTION)
-                machine_add_prefetcher(&m, i, (uint32_t)rng_below(rng, 5),
-                                       (uint32_t)pick(rng, 1, 3));
+                random_prefetcher(&m, rng, i);
     return m;
 }
 

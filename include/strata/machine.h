@@ -35,7 +35,8 @@ enum strata_prefetch {
     STRATA_PREFETCH_NEXT_LINE, /* the line after a missing one */
     STRATA_PREFETCH_ADJACENT,  /* the other half of an aligned pair of lines */
     STRATA_PREFETCH_STRIDE,    /* a constant stride within a page, seen twice */
-    STRATA_PREFETCH_STREAM     /* ascending or descending lines within a page */
+    STRATA_PREFETCH_STREAM,    /* ascending or descending lines within a page */
+    STRATA_PREFETCH_STREAMER   /* onwards in each of the pages that it follows */
 };
 enum strata_types { STRATA_INT = 1, STRATA_FLOAT = 2 }; /* a set of data types */
 
@@ -73,6 +74,7 @@ struct strata_prefetcher {
     uint32_t level;  /* the cache that it fills */
     uint32_t kind;   /* enum strata_prefetch */
     uint32_t degree; /* lines fetched ahead at a time */
+    uint32_t pages;  /* that a streamer follows; 0 for all others */
 };
 
 /* For the virtual PMU: how branches are predicted and what a wrong guess costs. */
@@ -100,8 +102,9 @@ struct strata_machine {
     uint32_t mapping;    /* enum strata_mapping */
     uint32_t splintered; /* 1: huge pages are contiguous only as the program sees them */
     uint32_t ncaches, ntlbs, nprefetchers;
-    uint32_t walk_latency;                         /* extra cycles for a page walk */
-    uint32_t memory_latency;                       /* cycles */
+    uint32_t walk_latency;      /* extra cycles for a page walk */
+    uint32_t walk_huge_latency; /* the same for a huge page; 0: as any other */
+    uint32_t memory_latency;    /* cycles */
     struct strata_cache caches[STRATA_MAX_CACHES]; /* by level, data before code */
     struct strata_tlb tlbs[STRATA_MAX_TLBS];       /* by page size, then level */
     struct strata_prefetcher prefetchers[STRATA_MAX_PREFETCHERS];

@@ -269,7 +269,8 @@ static int answer(const struct request *request, const struct inspection *in,
                                        (const char *const *)in->names,
                                        (const char *const *)in->why,
                                        in->counts,
-                                       in->flat_memory};
+                                       in->flat_memory,
+                                       in->ns};
     if (findings_make(&table, &findings) != 0)
         return fail(error, STRATA_FAILED, "out of memory");
     if (in->asked)

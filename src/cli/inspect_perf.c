@@ -166,6 +166,7 @@ static int measure(struct session *session, struct strata_error *error)
     if (status)
         return status;
     memcpy(in->counts, groups->counts, in->plan.n * in->nevents * sizeof *in->counts);
+    memcpy(in->ns, groups->ns, in->plan.n * sizeof *in->ns);
     in->flat_memory = groups_flat_memory(groups);
     return STRATA_OK;
 }
@@ -173,15 +174,20 @@ static int measure(struct session *session, struct strata_error *error)
 /* How far walks go: twice what the operating system says of the largest cache. */
 static struct plan_options bounds(unsigned sets, uint64_t seed)
 {
-    enum { LARGEST = 128 << 20, GUESS = 32 << 20, PAGES = 16384 };
+    enum { LARGEST = 128 << 20, GUESS = 32 << 20, SECOND = 2 << 20, PAGES = 16384 };
+    long second = sysconf(_SC_LEVEL2_CACHE_SIZE);
     long last = sysconf(_SC_LEVEL3_CACHE_SIZE), page = sysconf(_SC_PAGESIZE);
     uint64_t bytes = 1 << 20, wanted = 2 * (uint64_t)(last > 0 ? last : GUESS);
     while (bytes < wanted && bytes < LARGEST)
         bytes *= 2;
-    return (struct plan_options){.sets = sets,
+    uint64_t study = 1 << 20;
+    while (study < 4 * (uint64_t)(second > 0 ? second : SECOND) && study < bytes)
+        study *= 2;
+    return (struct plan_options){.sets = sets | PLAN_UNITS,
                                  .page = (uint64_t)(page > 0 ? page : 4096),
                                  .unit = 64,
                                  .bytes = bytes,
+                                 .study = study,
                                  .pages = PAGES,
                                  .seed = seed};
 }

@@ -40,18 +40,34 @@ static uint64_t power_of_two(uint64_t least, uint64_t value)
     return least;
 }
 
-/* How far walks go: twice the last cache, four times the last TLB. That is all that is
- * taken from the file; what events count is found from the counts. */
+/* Whether something is prefetched in random order too. Elsewhere walks by larger units
+ * would only take time: what lines show, they show again. */
+static bool acts_on_every_miss(const struct strata_machine *machine)
+{
+    for (uint32_t i = 0; i < machine->nprefetchers; i++) {
+        uint32_t kind = machine->prefetchers[i].kind;
+        if (kind == STRATA_PREFETCH_NEXT_LINE || kind == STRATA_PREFETCH_ADJACENT ||
+            kind == STRATA_PREFETCH_STREAMER)
+            return true;
+    }
+    return false;
+}
+
+/* How far walks go: twice the last cache, four times the last TLB; and by which units. That
+ * is all that is taken from the file; what events count is found from the counts. */
 static struct plan_options bounds(const struct strata_machine *machine, unsigned sets,
                                   uint64_t seed)
 {
     struct plan_options o = {.sets = sets, .page = machine->page, .unit = 16, .seed = seed};
-    uint64_t largest = 0, entries = 0;
+    uint64_t largest = 0, second = 0, entries = 0;
+    if (acts_on_every_miss(machine))
+        o.sets |= PLAN_UNITS;
     for (uint32_t i = 0; i < machine->ncaches; i++) {
         const struct strata_cache *cache = &machine->caches[i];
         if (cache->kind == STRATA_INSTRUCTION)
             continue;
         largest = cache->size > largest ? cache->size : largest;
+        second = cache->level <= 2 && cache->size > second ? cache->size : second;
         o.unit = cache->line > o.unit ? cache->line : o.unit;
     }
     for (uint32_t i = 0; i < machine->ntlbs; i++)
@@ -59,6 +75,7 @@ static struct plan_options bounds(const struct strata_machine *machine, unsigned
             machine->tlbs[i].page == machine->page && machine->tlbs[i].entries > entries)
             entries = machine->tlbs[i].entries;
     o.bytes = power_of_two(1 << 17, 2 * largest);
+    o.study = power_of_two(1 << 17, 4 * second);
     o.pages = power_of_two(64, 4 * entries);
     return o;
 }
@@ -102,8 +119,8 @@ static double make_dirty(const struct inspection *inspection, struct rng *rng, d
     return fmax(0, round(count));
 }
 
-static int take_counts(struct inspection *inspection, const struct strata_machine *machine,
-                       const struct raw_totals *totals, struct strata_error *error)
+static void take_counts(struct inspection *inspection, const struct strata_machine *machine,
+                        const struct raw_totals *totals)
 {
     struct rng rng = {inspection->seed};
     bool dirty = inspection->noise > 0 || inspection->drift > 0;
@@ -117,11 +134,31 @@ static int take_counts(struct inspection *inspection, const struct strata_machin
             if (virtual_count(&counts, inspection->names[i], &count, why))
                 *to = dirty ? make_dirty(inspection, &rng, (double)count, (double)run / 100)
                             : (double)count;
-            else if (!run && inspection_refuse(inspection, i, why) != 0)
-                return fail(error, STRATA_FAILED, "out of memory");
         }
+        inspection->ns[run] = (double)counts.sim.cycles * 1e9 / (double)machine->frequency;
     }
-    return STRATA_OK;
+}
+
+/* Says of each event that the machine does not have why that is so; fails if that is so of
+ * all of the first `named`. */
+static int refuse_events(struct inspection *inspection,
+                         const struct strata_machine *machine, size_t named,
+                         struct strata_error *error)
+{
+    const struct virtual_counts nothing = {.machine = machine, .branches = true};
+    size_t refused = 0;
+    for (size_t i = 0; i < inspection->nevents; i++) {
+        char why[PMU_WHY];
+        uint64_t count;
+        if (virtual_count(&nothing, inspection->names[i], &count, why))
+            continue;
+        refused += i < named;
+        if (inspection_refuse(inspection, i, why) != 0)
+            return fail(error, STRATA_FAILED, "out of memory");
+    }
+    return named && refused == named ? fail(error, STRATA_UNABLE, "%s is not counted: %s",
+                                            inspection->names[0], inspection->why[0])
+                                     : STRATA_OK;
 }
 
 static int read_counts(struct inspection *inspection, const struct collected *collected,
@@ -141,7 +178,7 @@ static int read_counts(struct inspection *inspection, const struct collected *co
         status = fail(error, STRATA_FAILED, "the kernels did not come to their end%s%s",
                       *log ? "; valgrind says: " : "", log);
     } else {
-        status = take_counts(inspection, machine, totals, error);
+        take_counts(inspection, machine, totals);
     }
     free(text);
     return status;
@@ -191,6 +228,7 @@ int inspect_sim(struct inspection *inspection, unsigned sets, struct strata_erro
     collect_defaults(&options);
     options.config.branches = 1;
     options.config.paused = 1; /* only the totals matter, and not whose they are */
+    size_t named = inspection->nevents;
     int status = add_references(inspection, sets, error);
     if (!status)
         status = name_events(inspection, error);
@@ -198,6 +236,8 @@ int inspect_sim(struct inspection *inspection, unsigned sets, struct strata_erro
         status = place_of_machine(inspection->machine, path, error);
     if (!status)
         status = strata_machine_read(path, &options.config.machine, error);
+    if (!status)
+        status = refuse_events(inspection, &options.config.machine, named, error);
     if (status)
         return status;
     const struct strata_machine *machine = &options.config.machine;

@@ -25,6 +25,7 @@ struct inspection {
     struct plan plan;
     bool flat_memory;    /* as struct counts_table has it */
     double *counts;      /* the same */
+    double *ns;          /* the same; not a number where it is not known */
     const char *machine; /* --machine, or NULL */
     double noise, drift; /* of the simulated counts, to test the analysis */
     uint64_t seed;
@@ -45,7 +46,7 @@ int inspection_room(struct inspection *inspection);
 void inspection_release(struct inspection *inspection);
 
 /* The events of the virtual PMU, where none are named; then the counts. `sets`: what is to
- * be run. */
+ * be run. STRATA_UNABLE, before anything runs: the machine has none of those named. */
 int inspect_sim(struct inspection *inspection, unsigned sets, struct strata_error *error);
 
 /* The same on this machine. With `only_plan`, nothing is counted. */

@@ -49,14 +49,22 @@ int inspection_refuse(struct inspection *inspection, size_t event, const char *w
     return 0;
 }
 
+static double *not_known(size_t n)
+{
+    double *numbers = malloc((n ? n : 1) * sizeof *numbers);
+    for (size_t i = 0; numbers && i < n; i++)
+        numbers[i] = NAN;
+    return numbers;
+}
+
 int inspection_room(struct inspection *inspection)
 {
     size_t n = inspection->plan.n * inspection->nevents;
     free(inspection->counts);
-    inspection->counts = malloc((n ? n : 1) * sizeof *inspection->counts);
-    for (size_t i = 0; inspection->counts && i < n; i++)
-        inspection->counts[i] = NAN;
-    return inspection->counts ? 0 : -1;
+    free(inspection->ns);
+    inspection->counts = not_known(n);
+    inspection->ns = not_known(inspection->plan.n);
+    return inspection->counts && inspection->ns ? 0 : -1;
 }
 
 void inspection_release(struct inspection *inspection)
@@ -68,6 +76,7 @@ void inspection_release(struct inspection *inspection)
     free(inspection->names);
     free(inspection->why);
     free(inspection->counts);
+    free(inspection->ns);
     plan_release(&inspection->plan);
     pmu_model_release(&inspection->model);
     *inspection = (struct inspection){.nevents = 0};

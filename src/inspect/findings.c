@@ -41,6 +41,13 @@ static size_t medians(const struct sample *samples, size_t n, double *x, double 
     return points;
 }
 
+static double count_of(const struct counts_table *table, size_t run, size_t event)
+{
+    if (event != TIME_EVENT)
+        return table->counts[run * table->nevents + event];
+    return table->ns ? table->ns[run] : NAN;
+}
+
 size_t event_points(const struct counts_table *table, size_t event, enum run_kind kind,
                     uint32_t kernel, double *x, double *y, size_t most)
 {
@@ -49,7 +56,7 @@ size_t event_points(const struct counts_table *table, size_t event, enum run_kin
     struct sample *samples = malloc((plan->n ? plan->n : 1) * sizeof *samples);
     for (size_t i = 0; samples && i < plan->n; i++) {
         const struct run *run = &plan->runs[i];
-        double count = table->counts[i * table->nevents + event];
+        double count = count_of(table, i, event);
         if (run->kind != kind || run->kernel != kernel || isnan(count))
             continue;
         samples[n++] = (struct sample){(double)run->x,

@@ -35,6 +35,7 @@ struct counts_table {
     const char *const *why; /* of events that could not be counted; NULL or "": they were */
     const double *counts;   /* [run * nevents + event] */
     bool flat_memory;       /* it takes no time here: the processor is emulated */
+    const double *ns;       /* by run, how long it took; NULL: not known */
 };
 
 enum family { FAMILY_NONE, FAMILY_BRANCH, FAMILY_SYSTEM, FAMILY_WORK, FAMILY_MEMORY };
@@ -71,6 +72,7 @@ struct finding {
     double slopes[MATRIX_KERNELS], r2[MATRIX_KERNELS]; /* by kernel of the branch matrix */
     double system_slopes[MATRIX_KERNELS];
     double work_slopes[MATRIX_KERNELS];
+    uint32_t unit;       /* lines; the smallest by which walks show its levels */
     bool without_memory; /* it counts where no memory is touched: none of caches or TLBs */
     struct walk_signature walks;
 };
@@ -92,6 +94,9 @@ struct findings {
 /* -1: out of memory. */
 int findings_make(const struct counts_table *table, struct findings *findings);
 void findings_release(struct findings *findings);
+
+/* Stands for an event: how long a run took, in ns. */
+#define TIME_EVENT SIZE_MAX
 
 /* The points of an event over the runs of one kind (and kernel), ascending in x, medians
  * over repeats; y is a count a visit where runs have visits. Returns their number, at most

@@ -104,6 +104,7 @@ void groups_close(struct groups *groups)
     free(groups->list);
     free(groups->why);
     free(groups->counts);
+    free(groups->ns);
     *groups = (struct groups){.n = 0};
 }
 
@@ -213,6 +214,7 @@ static int count(void *context, size_t run, size_t g, void (*work)(void *), void
     pmu_disable(pmu);
     pmu_read(pmu, group->after);
     note_time(groups, &groups->plan->runs[run], ns);
+    groups->ns[run] = fmin(groups->ns[run], ns); /* a number, where one of them is none */
     for (size_t i = 0; i < group->n; i++) {
         const struct pmu_count *after = &group->after[i];
         if (after->state == PMU_COUNTED || after->state == PMU_NEVER_MOVED)
@@ -247,10 +249,13 @@ int groups_measure(struct groups *groups, const struct plan *plan,
     groups->idle_kernel = kernel_named(&matrices->work, "idle");
     groups->miss_kernel = kernel_named(&matrices->work, "miss");
     groups->counts = malloc((n ? n : 1) * sizeof *groups->counts);
-    if (!groups->counts)
+    groups->ns = malloc((plan->n ? plan->n : 1) * sizeof *groups->ns);
+    if (!groups->counts || !groups->ns)
         return fail(error, STRATA_FAILED, "out of memory");
     for (size_t i = 0; i < n; i++)
         groups->counts[i] = NAN;
+    for (size_t i = 0; i < plan->n; i++)
+        groups->ns[i] = NAN;
     int status = open_all(groups, error);
     counting.groups = groups->n;
     return status ? status : perform(plan, matrices, &counting, error);

@@ -29,6 +29,7 @@ struct groups {
     size_t opened; /* events */
     const struct plan *plan;
     double *counts;      /* [run * nevents + event], NAN where nothing was counted */
+    double *ns;          /* by run: the least time of a group; NAN before it was run */
     double idle, miss;   /* nanoseconds of these kernels of metrics/work.matrix, */
     double nidle, nmiss; /* and their instructions */
     size_t idle_kernel, miss_kernel;

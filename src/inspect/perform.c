@@ -170,9 +170,13 @@ static int link_chain(struct stage *stage)
         stage->link = chain_random(&ground, o->bytes, o->bytes / o->page, &rng);
         break;
     case RUN_READ:
-    case RUN_UNITS:
-    case RUN_BLOCKS:
         stage->link = chain_random(&ground, run->x, run->block, &rng);
+        break;
+    case RUN_BLOCKS:
+        stage->link = chain_rounds(&ground, run->x, run->block, &rng);
+        break;
+    case RUN_APART:
+        stage->link = chain_apart(&ground, run->x, &rng);
         break;
     case RUN_PAIRS:
         stage->link = chain_pairs(&ground, run->x, run->block, &rng);
@@ -206,7 +210,7 @@ static void warm_up(struct stage *stage)
     switch (run->kind) {
     case RUN_READ:
     case RUN_PAIRS:
-    case RUN_UNITS:
+    case RUN_APART:
     case RUN_BLOCKS:
         stage->link = walk_on(stage->link, laps * units);
         break;
@@ -289,7 +293,7 @@ static void work(void *argument)
         break;
     case RUN_READ:
     case RUN_PAIRS:
-    case RUN_UNITS:
+    case RUN_APART:
     case RUN_BLOCKS:
     case RUN_PAGES:
         stage->link = walk_on(stage->link, run->visits);

@@ -24,6 +24,9 @@ enum {
     LEAST_PAGES = 8
 };
 
+const uint32_t plan_units[] = {1, 2, 4, 0};
+const uint32_t plan_blocks[] = {4, 8, 16, 32, 34, 64, 0};
+
 static int add(struct plan *plan, struct run run)
 {
     if (plan->n == plan->capacity) {
@@ -80,65 +83,74 @@ static int add_studies(struct plan *plan)
     return 0;
 }
 
-/* Units of several lines leave out what is fetched ahead; blocks of more pages are more
- * than a prefetcher can follow. Sizes are powers of two, up to beyond a second cache. */
-static int add_sweeps(struct plan *plan)
+/* Whole blocks: a smaller one at the end would be followed where the others are not. */
+static uint64_t whole_blocks(uint64_t x, uint64_t block)
+{
+    return x < block ? x : (x + block - 1) / block * block;
+}
+
+/* Blocks of more pages are more than a prefetcher can follow. Units are of two lines, as in
+ * the source; sizes are powers of two. */
+static int add_blocks(struct plan *plan)
 {
     const struct plan_options *o = &plan->options;
-    static const uint32_t units[] = {1, 2, 4}, blocks[] = {4, 16, 64, 256};
-    for (uint64_t x = LEAST_BYTES; x <= o->bytes / 8; x *= 2)
-        for (size_t i = 0; i < 7; i++) {
-            bool unit = i < 3;
-            struct run run = {.kind = unit ? RUN_UNITS : RUN_BLOCKS,
-                              .kernel = unit ? units[i] : blocks[i - 3],
-                              .x = x,
-                              .unit = o->unit,
-                              .block = BLOCK,
-                              .visits = VISITS};
-            if (unit)
-                run.unit *= run.kernel;
-            else
-                run.block = run.kernel;
-            if (add(plan, run) != 0)
+    for (uint64_t x = o->page > LEAST_BYTES ? o->page : LEAST_BYTES; x <= o->study; x *= 2)
+        for (const uint32_t *block = plan_blocks; *block; block++)
+            if (add(plan, (struct run){.kind = RUN_BLOCKS,
+                                       .kernel = *block,
+                                       .x = whole_blocks(x, *block * o->page),
+                                       .unit = 2 * o->unit,
+                                       .block = *block,
+                                       .visits = VISITS}) != 0)
                 return -1;
-        }
     return 0;
 }
 
 /* A walk of one kind through sizes that are powers of two and half-way between. */
 static int add_walks(struct plan *plan, enum run_kind kind, uint64_t least, uint64_t most,
-                     uint64_t unit, uint64_t block)
+                     uint32_t lines, uint64_t block)
 {
     for (uint64_t x = least; x <= most; x = x & (x - 1) ? x / 3 * 4 : x / 2 * 3)
         if (add(plan, (struct run){.kind = kind,
+                                   .kernel = lines,
                                    .x = x,
-                                   .unit = unit,
+                                   .unit = (lines ? lines : 1) * plan->options.unit,
                                    .block = block,
                                    .visits = VISITS}) != 0)
             return -1;
     return 0;
 }
 
+/* Those by which all is walked: larger ones where a prefetcher may act on every miss. */
+static const uint32_t *units_of(const struct plan *plan)
+{
+    static const uint32_t lines[] = {1, 0};
+    return plan->options.sets & PLAN_UNITS ? plan_units : lines;
+}
+
 /* Once and three times: what the others add is free of how it began. */
-static int add_ways_back(struct plan *plan)
+static int add_ways_back(struct plan *plan, enum run_kind kind, uint64_t x, uint64_t unit,
+                         uint64_t visits)
+{
+    for (uint32_t laps = 1; laps <= BACK_LAPS; laps += BACK_LAPS - 1)
+        if (add(plan, (struct run){.kind = kind,
+                                   .kernel = laps,
+                                   .x = x,
+                                   .unit = unit,
+                                   .block = kind == RUN_BACK ? BLOCK : 0,
+                                   .visits = visits}) != 0)
+            return -1;
+    return 0;
+}
+
+static int add_sizes(struct plan *plan)
 {
     const struct plan_options *o = &plan->options;
-    for (uint32_t laps = 1; laps <= BACK_LAPS; laps += BACK_LAPS - 1) {
-        const struct run back = {.kind = RUN_BACK,
-                                 .kernel = laps,
-                                 .x = 2 * o->bytes,
-                                 .unit = o->unit,
-                                 .block = BLOCK,
-                                 .visits = 2 * o->bytes / o->unit};
-        const struct run pages = {.kind = RUN_PAGES_BACK,
-                                  .kernel = laps,
-                                  .x = o->pages,
-                                  .unit = o->unit,
-                                  .visits = o->pages};
-        if (add(plan, back) != 0 || add(plan, pages) != 0)
+    for (const uint32_t *lines = units_of(plan); *lines; lines++)
+        if (add_ways_back(plan, RUN_BACK, 2 * o->bytes, *lines * o->unit,
+                          2 * o->bytes / (*lines * o->unit)) != 0)
             return -1;
-    }
-    return 0;
+    return add_ways_back(plan, RUN_PAGES_BACK, o->pages, o->unit, o->pages);
 }
 
 /* Blocks of a page around the size of a first cache, skipping some in each lap. */
@@ -157,19 +169,43 @@ static int add_cascade(struct plan *plan)
     return 0;
 }
 
+/* A chase by each unit; those that only a study wants do not go as far. */
+static int add_units(struct plan *plan, enum run_kind kind)
+{
+    const struct plan_options *o = &plan->options;
+    bool all = o->sets & PLAN_UNITS, study = kind == RUN_READ && o->sets & PLAN_STUDIES;
+    for (const uint32_t *lines = plan_units; *lines; lines++) {
+        bool whole = all || lines == plan_units;
+        if ((whole || study) && add_walks(plan, kind, LEAST_BYTES,
+                                          whole ? o->bytes : o->study, *lines, BLOCK) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int add_chases(struct plan *plan)
+{
+    const struct plan_options *o = &plan->options;
+    static const enum run_kind orders[] = {RUN_ASCEND, RUN_PAIRS, RUN_APART};
+    if (add_units(plan, RUN_READ) != 0 || add_units(plan, RUN_WRITE) != 0)
+        return -1;
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        if ((orders[i] != RUN_APART || o->sets & PLAN_UNITS) &&
+            add_walks(plan, orders[i], LEAST_BYTES, o->bytes, 0, BLOCK) != 0)
+            return -1;
+    return 0;
+}
+
 static int add_caches(struct plan *plan)
 {
     const struct plan_options *o = &plan->options;
-    static const enum run_kind kinds[] = {RUN_READ, RUN_WRITE, RUN_ASCEND, RUN_PAIRS};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (add_walks(plan, kinds[i], LEAST_BYTES, o->bytes, o->unit, BLOCK) != 0)
-            return -1;
-    if (add_walks(plan, RUN_PAGES, LEAST_PAGES, o->pages, o->unit, 0) != 0 ||
-        add_walks(plan, RUN_PAGES_WRITE, LEAST_PAGES, o->pages, o->unit, 0) != 0)
+    if (add_chases(plan) != 0 ||
+        add_walks(plan, RUN_PAGES, LEAST_PAGES, o->pages, 0, 0) != 0 ||
+        add_walks(plan, RUN_PAGES_WRITE, LEAST_PAGES, o->pages, 0, 0) != 0)
         return -1;
-    if (o->sets & PLAN_STUDIES && (add_sweeps(plan) != 0 || add_cascade(plan) != 0))
+    if (o->sets & PLAN_STUDIES && (add_blocks(plan) != 0 || add_cascade(plan) != 0))
         return -1;
-    return o->sets & PLAN_SIZES ? add_ways_back(plan) : 0;
+    return o->sets & PLAN_SIZES ? add_sizes(plan) : 0;
 }
 
 static int add_sets(struct plan *plan, const struct matrices *matrices)

@@ -18,19 +18,26 @@ enum run_kind {
     RUN_CHANCE, /* a branch that is taken once in x */
     RUN_WORK,   /* the same of the matrix of instructions, x instructions */
     RUN_HALT,   /* x sleeps of a millisecond */
-    RUN_READ,   /* a chase through x bytes */
-    RUN_WRITE,  /* x bytes written in an order that nothing guesses */
+    RUN_READ,   /* a chase through x bytes by units of `kernel` lines */
+    RUN_WRITE,  /* x bytes written by such units, in an order that nothing guesses */
     RUN_ASCEND, /* x bytes read one unit after the other */
     RUN_PAIRS,  /* a chase through x bytes by neighbours: each other visit is one further */
+    RUN_APART,  /* x bytes by lines, half a lap between neighbours */
     RUN_BACK,   /* x bytes read from the first to the last and back, `kernel` times */
     RUN_PAGES,  /* a chase through x pages, one link in each */
     RUN_PAGES_WRITE,
     RUN_PAGES_BACK, /* the same with pages */
-    RUN_UNITS,      /* a chase through x bytes by units of `kernel` lines */
-    RUN_BLOCKS,     /* the same by lines, `kernel` pages at a time */
+    RUN_BLOCKS,     /* a chase by two lines through `kernel` pages at a time, by turns */
     RUN_CASCADE,    /* x bytes in blocks of a page, with `kernel` blocks of offset */
     RUN_KINDS
 };
+
+/* Lines of a unit. A prefetcher that fetches what is beside a line fetches nothing that is
+ * visited where units are larger; ends with 0. */
+extern const uint32_t plan_units[];
+
+/* Pages of a block of RUN_BLOCKS; ends with 0. */
+extern const uint32_t plan_blocks[];
 
 /* How often the longer of the two runs of each way back goes; the shorter goes once. */
 enum { BACK_LAPS = 3 };
@@ -49,8 +56,10 @@ enum plan_set {
     PLAN_CACHE = 2,
     PLAN_SYSTEM = 4,
     PLAN_STUDIES = 8,
-    PLAN_IDLE = 16, /* sleeps, where counters can be opened on a whole processor */
-    PLAN_SIZES = 32 /* with PLAN_CACHE: how much each level holds */
+    PLAN_IDLE = 16,  /* sleeps, where counters can be opened on a whole processor */
+    PLAN_SIZES = 32, /* with PLAN_CACHE: how much each level holds */
+    PLAN_UNITS = 64  /* with PLAN_CACHE: also by larger units, for prefetchers that act on
+                      * every miss; elsewhere they show nothing but what lines show */
 };
 
 struct plan_options {
@@ -59,6 +68,7 @@ struct plan_options {
     uint64_t unit;  /* the largest line, or a guess */
     uint64_t bytes; /* walks go up to so many */
     uint64_t pages; /* and through so many pages */
+    uint64_t study; /* bytes: studies go beyond a second cache, and no further */
     uint64_t seed;
 };
 

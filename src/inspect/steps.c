@@ -8,7 +8,15 @@
  * sizes at which step curves change, of all events together, are the edges of levels; the
  * middle of a curve between two edges is a plateau. An event of a cache is one with a step
  * in a chase through bytes; one of a TLB has steps only where each visit is to another
- * page. */
+ * page.
+ *
+ * Where a prefetcher acts on every miss, a chase by lines hits what was fetched beside the
+ * line that missed, and curves are no steps. So it is also done by units of two and four
+ * lines, and an event is judged by the smallest at which it has steps. There, each miss
+ * fetches as much as it misses, so that what is fetched looks like what missed: two walks
+ * tell these apart. With half a lap between neighbours, the neighbour of a line that misses
+ * is still there, and is not fetched. And of pages that take turns, a prefetcher follows
+ * only so many. */
 #include "core/sort.h"
 #include "inspect/fit.h"
 #include "inspect/inner.h"
@@ -21,11 +29,13 @@
 enum { POINTS = 128, EDGES = 1024 };
 
 #define LOW          0.25 /* below it, a curve is at 0; above 1 - LOW, at 1 */
+#define FULL         0.1  /* around 1: one a visit, or none */
 #define OCTAVES      0.9  /* edges that are nearer are one: levels differ by two or more */
 #define INNER        1.4 /* points nearer to an edge than this factor are not on a plateau */
 #define PREFETCHING  0.15 /* lines a visit, in ascending order */
 #define STEADY       0.6  /* of the most that is prefetched, anywhere beyond an edge */
 #define ALL_REQUESTS 0.9  /* lines a visit that came in by any way */
+#define BEYOND       1.4  /* times an edge: beyond it, and less than twice as far */
 
 struct curve {
     size_t n;
@@ -33,9 +43,9 @@ struct curve {
 };
 
 static void take_curve(const struct counts_table *table, size_t event, enum run_kind kind,
-                       struct curve *curve)
+                       uint32_t kernel, struct curve *curve)
 {
-    curve->n = event_points(table, event, kind, 0, curve->x, curve->y, POINTS);
+    curve->n = event_points(table, event, kind, kernel, curve->x, curve->y, POINTS);
 }
 
 static void subtract_least(double *y, size_t n)
@@ -90,16 +100,53 @@ static size_t join_edges(struct edges *edges, struct found_level *levels)
     return n;
 }
 
-static bool steps_in(const struct counts_table *table, size_t event, enum run_kind kind,
-                     struct edges *edges)
+static bool take_steps(const struct counts_table *table, size_t event, enum run_kind kind,
+                       uint32_t kernel, struct curve *curve)
+{
+    take_curve(table, event, kind, kernel, curve);
+    subtract_least(curve->y, curve->n);
+    return is_step(curve);
+}
+
+static void steps_in(const struct counts_table *table, size_t event, enum run_kind kind,
+                     uint32_t kernel, struct edges *edges)
 {
     struct curve curve;
-    take_curve(table, event, kind, &curve);
-    subtract_least(curve.y, curve.n);
-    bool step = is_step(&curve);
-    if (step && edges)
+    if (take_steps(table, event, kind, kernel, &curve))
         add_edges(edges, &curve);
-    return step;
+}
+
+/* Whether steps go from nothing to one a visit, and end at either: not at what a prefetcher
+ * leaves. */
+static bool is_full(const struct curve *curve)
+{
+    double high[POINTS];
+    size_t n = 0;
+    for (size_t i = 0; i < curve->n; i++)
+        if (curve->y[i] > 0.5)
+            high[n++] = curve->y[i];
+    sort_ascending(high, n);
+    double last = curve->n ? curve->y[curve->n - 1] : 0;
+    return n && fabs(high[n / 2] - 1) < FULL && !(last > LOW && last < 1 - LOW);
+}
+
+/* The smallest unit by which walks of either kind have steps; 0: none has. */
+static uint32_t unit_of_steps(const struct counts_table *table, size_t event, bool full)
+{
+    static const enum run_kind kinds[] = {RUN_READ, RUN_WRITE};
+    struct curve curve;
+    for (const uint32_t *lines = plan_units; *lines; lines++)
+        for (size_t i = 0; i < 2; i++)
+            if (take_steps(table, event, kinds[i], *lines, &curve) &&
+                (!full || is_full(&curve)))
+                return *lines;
+    return 0;
+}
+
+static uint32_t find_unit(const struct counts_table *table, size_t event)
+{
+    uint32_t unit = unit_of_steps(table, event, true);
+    return unit ? unit : unit_of_steps(table, event, false);
 }
 
 static int find_edges(const struct counts_table *table, struct findings *findings)
@@ -109,14 +156,19 @@ static int find_edges(const struct counts_table *table, struct findings *finding
         return -1;
     struct edges *tlbs = caches + 1;
     for (size_t i = 0; i < table->nevents; i++) {
-        if (!findings->events[i].moved || findings->events[i].without_memory)
+        struct finding *finding = &findings->events[i];
+        finding->unit = plan_units[0];
+        if (!finding->moved || finding->without_memory)
             continue;
-        bool read = steps_in(table, i, RUN_READ, caches);
-        bool write = steps_in(table, i, RUN_WRITE, caches);
-        if (read || write)
+        uint32_t unit = find_unit(table, i);
+        if (unit) {
+            finding->unit = unit;
+            steps_in(table, i, RUN_READ, unit, caches);
+            steps_in(table, i, RUN_WRITE, unit, caches);
             continue;
-        (void)steps_in(table, i, RUN_PAGES, tlbs);
-        (void)steps_in(table, i, RUN_PAGES_WRITE, tlbs);
+        }
+        steps_in(table, i, RUN_PAGES, 0, tlbs);
+        steps_in(table, i, RUN_PAGES_WRITE, 0, tlbs);
     }
     findings->ncaches = join_edges(caches, findings->caches);
     findings->ntlbs = join_edges(tlbs, findings->tlbs);
@@ -147,10 +199,11 @@ static double plateau(const struct curve *curve, double from, double to)
 }
 
 static void plateaus(const struct counts_table *table, size_t event, enum run_kind kind,
-                     const struct found_level *levels, size_t n, double *heights)
+                     uint32_t kernel, const struct found_level *levels, size_t n,
+                     double *heights)
 {
     struct curve curve;
-    take_curve(table, event, kind, &curve);
+    take_curve(table, event, kind, kernel, &curve);
     for (size_t i = 0; i <= n; i++) {
         double from = i ? levels[i - 1].edge : curve.x[0] / 2;
         double to = i < n ? levels[i].edge : curve.x[curve.n ? curve.n - 1 : 0] * 2;
@@ -161,15 +214,25 @@ static void plateaus(const struct counts_table *table, size_t event, enum run_ki
 }
 
 static void take_signature(const struct counts_table *table, size_t event,
-                           const struct findings *findings, struct walk_signature *s)
+                           const struct findings *findings, struct finding *finding)
 {
     const struct found_level *caches = findings->caches, *tlbs = findings->tlbs;
-    plateaus(table, event, RUN_READ, caches, findings->ncaches, s->read);
-    plateaus(table, event, RUN_WRITE, caches, findings->ncaches, s->write);
-    plateaus(table, event, RUN_ASCEND, caches, findings->ncaches, s->ahead[0]);
-    plateaus(table, event, RUN_PAIRS, caches, findings->ncaches, s->ahead[1]);
-    plateaus(table, event, RUN_PAGES, tlbs, findings->ntlbs, s->pages);
-    plateaus(table, event, RUN_PAGES_WRITE, tlbs, findings->ntlbs, s->pages_write);
+    const struct {
+        enum run_kind kind;
+        uint32_t kernel;
+        bool pages;
+        double *heights;
+    } rows[] = {
+        {RUN_READ, finding->unit, false, finding->walks.read},
+        {RUN_WRITE, finding->unit, false, finding->walks.write},
+        {RUN_ASCEND, 0, false, finding->walks.ahead[0]},
+        {RUN_PAIRS, 0, false, finding->walks.ahead[1]},
+        {RUN_PAGES, 0, true, finding->walks.pages},
+        {RUN_PAGES_WRITE, 0, true, finding->walks.pages_write},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        plateaus(table, event, rows[i].kind, rows[i].kernel, rows[i].pages ? tlbs : caches,
+                 rows[i].pages ? findings->ntlbs : findings->ncaches, rows[i].heights);
 }
 
 /* Categories. */
@@ -249,7 +312,7 @@ static bool is_steady(const struct counts_table *table, size_t event, enum run_k
 {
     struct curve curve;
     double least = INFINITY, most = 0;
-    take_curve(table, event, kind, &curve);
+    take_curve(table, event, kind, 0, &curve);
     for (size_t i = 0; i < curve.n; i++)
         if (curve.x[i] > edge * INNER) {
             least = fmin(least, curve.y[i]);
@@ -267,26 +330,80 @@ static bool counts_in_loops(const struct counts_table *table, const struct findi
     return false;
 }
 
-static void score_prefetch(const struct counts_table *table, size_t event,
-                           const struct findings *findings, struct finding *finding)
+/* What is counted a visit at the size that is nearest to one, on a logarithmic scale. */
+static double height_near(const struct counts_table *table, size_t event,
+                          enum run_kind kind, uint32_t kernel, double size)
+{
+    struct curve curve;
+    double height = NAN, distance = INFINITY;
+    take_curve(table, event, kind, kernel, &curve);
+    for (size_t i = 0; i < curve.n; i++)
+        if (fabs(log2(curve.x[i] / size)) < distance) {
+            distance = fabs(log2(curve.x[i] / size));
+            height = curve.y[i];
+        }
+    return height;
+}
+
+/* The level beyond whose edge it counts while few pages take turns, but not while more do
+ * than are followed. 0: none, or not known. */
+static size_t followed_level(const struct counts_table *table, size_t event,
+                             const struct findings *findings)
+{
+    enum { FEW = 16, MANY = 64 };
+    /* what a small TLB holds is visited within the first cache, too */
+    double within = findings->caches[0].edge / (2 * BEYOND);
+    if (height_near(table, event, RUN_BLOCKS, FEW, within) >= PREFETCHING)
+        return 0;
+    for (size_t level = 1; level <= findings->ncaches; level++) {
+        double size = findings->caches[level - 1].edge * 2 * BEYOND;
+        double few = height_near(table, event, RUN_BLOCKS, FEW, size);
+        double many = height_near(table, event, RUN_BLOCKS, MANY, size);
+        if (few >= PREFETCHING)
+            return many < few / 4 ? level : 0;
+    }
+    return 0;
+}
+
+static void note_prefetch(struct finding *finding, size_t level, double value)
+{
+    char name[CATEGORY_NAME], label[CATEGORY_LABEL];
+    snprintf(name, sizeof name, "L%zu.prefetch", level);
+    snprintf(label, sizeof label, "lines that are prefetched into L%zu", level);
+    finding_score(finding, FAMILY_MEMORY, name, label, value);
+}
+
+/* By the orders of visits, where a walk by chance prefetches nothing. */
+static size_t ordered_level(const struct counts_table *table, size_t event,
+                            const struct findings *findings, const struct finding *finding)
 {
     const struct walk_signature *s = &finding->walks;
     size_t n = findings->ncaches;
     size_t first = prefetched_level(s->ahead[0], n),
            second = prefetched_level(s->ahead[1], n);
     size_t level = !first || (second && second < first) ? second : first;
-    if (!level || !is_still(s, n) || counts_in_loops(table, finding) ||
+    if (!level || !is_still(s, n) ||
         !is_steady(table, event, level == first ? RUN_ASCEND : RUN_PAIRS,
                    findings->caches[level - 1].edge))
-        return;
+        return 0;
+    return level;
+}
+
+static void score_prefetch(const struct counts_table *table, size_t event,
+                           const struct findings *findings, struct finding *finding)
+{
+    const struct walk_signature *s = &finding->walks;
     double nothing[2 * PLATEAUS] = {0}, visits[2 * PLATEAUS];
-    char name[CATEGORY_NAME], label[CATEGORY_LABEL];
+    size_t n = findings->ncaches;
+    if (counts_in_loops(table, finding))
+        return;
+    size_t level = ordered_level(table, event, findings, finding);
     memcpy(visits, s->read, (n + 1) * sizeof *visits);
     memcpy(visits + n + 1, s->write, (n + 1) * sizeof *visits);
-    snprintf(name, sizeof name, "L%zu.prefetch", level);
-    snprintf(label, sizeof label, "lines that are prefetched into L%zu", level);
-    finding_score(finding, FAMILY_MEMORY, name, label,
-                  goodness(visits, nothing, 2 * (n + 1)));
+    if (level)
+        note_prefetch(finding, level, goodness(visits, nothing, 2 * (n + 1)));
+    else if ((level = followed_level(table, event, findings)) != 0)
+        note_prefetch(finding, level, 1);
 }
 
 static bool is_flat(const double *values, size_t n)
@@ -376,16 +493,51 @@ static void qualify(struct findings *findings)
     }
 }
 
+/* Prefetches that look like misses: each miss fetches the line beside it. */
+
+/* The level of an event of misses of reads that walks by lines do not show; 0: it is none.
+ */
+static size_t hidden_level(const struct finding *finding)
+{
+    const char *name = finding->best.name;
+    bool read_miss = *name == 'L' && strstr(name, ".miss") && !strstr(name, ".store");
+    return read_miss && finding->unit > plan_units[0] &&
+                   finding->best.goodness >= GOOD_ENOUGH
+               ? strtoul(name + 1, NULL, 10)
+               : 0;
+}
+
+/* Only the nearest such level can be told: behind it, a line comes in twice a lap, whether
+ * it is visited or beside one that is. */
+static void tell_prefetches(const struct counts_table *table, struct findings *findings)
+{
+    size_t nearest = findings->ncaches + 1;
+    for (size_t i = 0; i < findings->n; i++) {
+        size_t level = hidden_level(&findings->events[i]);
+        if (level && level < nearest)
+            nearest = level;
+    }
+    for (size_t i = 0; nearest <= findings->ncaches && i < findings->n; i++) {
+        struct finding *f = &findings->events[i];
+        double size = findings->caches[nearest - 1].edge * BEYOND;
+        if (hidden_level(f) != nearest || height_near(table, i, RUN_APART, 0, size) > 0.5)
+            continue;
+        double value = f->best.goodness;
+        f->best.goodness = 0;
+        note_prefetch(f, nearest, value);
+    }
+}
+
 /* How much of it a level holds: what was read last is read again first, so that each line
  * which is still there is found. Both turns of a lap, once there and back, find as much. */
 
 static double of_a_lap(const struct counts_table *table, size_t event, enum run_kind kind,
-                       double *visits)
+                       uint64_t unit, double *visits)
 {
     double once = NAN, often = NAN;
     for (size_t i = 0; i < table->plan->n; i++) {
         const struct run *run = &table->plan->runs[i];
-        if (run->kind != kind)
+        if (run->kind != kind || run->unit != unit)
             continue;
         *(run->kernel == 1 ? &once : &often) = table->counts[i * table->nevents + event];
         *visits = 2 * (double)run->visits;
@@ -394,9 +546,10 @@ static double of_a_lap(const struct counts_table *table, size_t event, enum run_
 }
 
 static void find_reach(const struct counts_table *table, const struct findings *findings,
-                       const char *what, enum run_kind kind, double scale,
-                       struct found_level *levels, size_t n)
+                       const char *what, enum run_kind kind, struct found_level *levels,
+                       size_t n)
 {
+    uint64_t line = table->plan->options.unit;
     for (size_t level = 0; level < n; level++)
         for (size_t i = 0; i < findings->n && isnan(levels[level].reach); i++) {
             const struct finding *f = &findings->events[i];
@@ -407,10 +560,12 @@ static void find_reach(const struct counts_table *table, const struct findings *
             if (f->best.goodness < GOOD_ENOUGH ||
                 (strcmp(f->best.name, load) != 0 && strcmp(f->best.name, any) != 0))
                 continue;
-            double misses = of_a_lap(table, i, kind, &visits);
+            uint64_t unit = kind == RUN_BACK ? f->unit * line : line;
+            double misses = of_a_lap(table, i, kind, unit, &visits);
             if (isnan(misses) || misses > visits)
                 continue;
-            levels[level].reach = round((visits - misses) / 2) * scale;
+            levels[level].reach =
+                round((visits - misses) / 2) * (kind == RUN_BACK ? (double)unit : 1);
             levels[level].event = f->name;
         }
 }
@@ -426,13 +581,13 @@ int find_walks(const struct counts_table *table, struct findings *findings)
         struct finding *finding = &findings->events[i];
         if (!finding->moved)
             continue;
-        take_signature(table, i, findings, &finding->walks);
+        take_signature(table, i, findings, finding);
         if (!finding->without_memory)
             score_event(table, i, findings, finding);
     }
+    tell_prefetches(table, findings);
     qualify(findings);
-    find_reach(table, findings, "L", RUN_BACK, (double)o->unit, findings->caches,
-               findings->ncaches);
-    find_reach(table, findings, "TLB", RUN_PAGES_BACK, 1, findings->tlbs, findings->ntlbs);
+    find_reach(table, findings, "L", RUN_BACK, findings->caches, findings->ncaches);
+    find_reach(table, findings, "TLB", RUN_PAGES_BACK, findings->tlbs, findings->ntlbs);
     return 0;
 }

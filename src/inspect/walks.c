@@ -80,6 +80,45 @@ struct link *chain_pairs(const struct ground_plan *ground, uint64_t bytes, uint6
     return chain_items(ground, bytes, block, 2, rng);
 }
 
+struct link *chain_rounds(const struct ground_plan *ground, uint64_t bytes, uint64_t block,
+                          struct rng *rng)
+{
+    uint64_t units = ground->page / ground->unit, pages = bytes / ground->page;
+    uint32_t *orders = malloc(block * units * sizeof *orders);
+    struct ring ring = {0};
+    for (uint64_t start = 0; orders && start < pages; start += block) {
+        uint64_t n = pages - start < block ? pages - start : block;
+        for (uint64_t page = 0; page < n; page++) {
+            for (uint32_t i = 0; i < units; i++)
+                orders[page * units + i] = i;
+            shuffle(orders + page * units, units, rng);
+        }
+        for (uint64_t i = 0; i < units; i++)
+            for (uint64_t page = 0; page < n; page++)
+                append(&ring,
+                       link_at(ground, (start + page) * units + orders[page * units + i]));
+    }
+    free(orders);
+    return close_ring(&ring);
+}
+
+struct link *chain_apart(const struct ground_plan *ground, uint64_t bytes, struct rng *rng)
+{
+    uint64_t pairs = bytes / ground->unit / 2;
+    uint32_t *order = malloc((pairs ? pairs : 1) * sizeof *order);
+    struct ring ring = {0};
+    for (uint32_t i = 0; order && i < pairs; i++)
+        order[i] = i;
+    if (order)
+        shuffle(order, pairs, rng);
+    for (uint64_t i = 0; order && i < pairs; i++) {
+        append(&ring, link_at(ground, 2 * (uint64_t)order[i]));
+        append(&ring, link_at(ground, 2 * (uint64_t)order[(i + pairs / 2) % pairs] + 1));
+    }
+    free(order);
+    return close_ring(&ring);
+}
+
 static bool is_quiet(const uint32_t *order, uint64_t n)
 {
     for (uint64_t i = 1; i < n; i++) {

@@ -30,6 +30,16 @@ struct link *chain_pairs(const struct ground_plan *ground, uint64_t bytes, uint6
 struct link *chain_quiet(const struct ground_plan *ground, uint64_t bytes, uint64_t block,
                          struct rng *rng);
 
+/* The same, but the pages of a block take turns, always in the same order; within a page
+ * the order is by chance. Who follows the pages that were visited last, and fewer than a
+ * block has, follows none of them. */
+struct link *chain_rounds(const struct ground_plan *ground, uint64_t bytes, uint64_t block,
+                          struct rng *rng);
+
+/* All pairs of neighbouring units by chance, but half a lap between the two of a pair. What
+ * holds more than half of it still has the one when the other is visited. */
+struct link *chain_apart(const struct ground_plan *ground, uint64_t bytes, struct rng *rng);
+
 /* One link in each page, at a unit that differs from page to page. */
 struct link *chain_pages(const struct ground_plan *ground, uint64_t pages, struct rng *rng);
 

@@ -272,6 +272,27 @@ static int check_tlb_page(const struct check *check, uint32_t i)
     return STRATA_OK;
 }
 
+/* Where huge pages have a walk of their own, those TLBs are behind it. */
+static int check_walk_of(const struct check *check, const struct strata_tlb *tlb)
+{
+    const struct strata_machine *m = check->machine;
+    bool huge = m->walk_huge_latency && m->huge && tlb->page == m->huge;
+    if ((huge ? m->walk_huge_latency : m->walk_latency) >= tlb->latency)
+        return STRATA_OK;
+    return bad(check, SECTION_WALK, 0, huge ? "huge_latency" : "latency",
+               "a walk cannot cost less than a hit in [tlb %s], %" PRIu32, tlb->name,
+               tlb->latency);
+}
+
+static int check_walk(const struct check *check)
+{
+    const struct strata_machine *m = check->machine;
+    if (m->walk_huge_latency && !m->huge)
+        return bad(check, SECTION_WALK, 0, "huge_latency",
+                   "[machine] has no huge pages; add `huge = 2M` there, or leave it out");
+    return STRATA_OK;
+}
+
 static int check_tlb(const struct check *check, uint32_t i)
 {
     const struct strata_tlb *tlb = &check->machine->tlbs[i];
@@ -286,16 +307,12 @@ static int check_tlb(const struct check *check, uint32_t i)
         return bad(check, SECTION_TLB, i, "policy",
                    "can have %d ways at most, not %" PRIu32 "; use lru or random",
                    PLRU_WAYS, tlb->ways);
-    if (check->machine->walk_latency < tlb->latency)
-        return bad(check, SECTION_WALK, 0, "latency",
-                   "a walk cannot cost less than a hit in [tlb %s], %" PRIu32, tlb->name,
-                   tlb->latency);
-    return STRATA_OK;
+    return check_walk_of(check, tlb);
 }
 
 static int check_tlbs(const struct check *check)
 {
-    int status = STRATA_OK;
+    int status = check_walk(check);
     for (uint32_t i = 0; i < check->machine->ntlbs && !status; i++)
         status = check_tlb(check, i);
     return status;
@@ -478,6 +495,10 @@ static int check_prefetchers(const struct check *check)
             return bad(check, SECTION_PREFETCH, i, NULL,
                        "the prefetcher's level is %" PRIu32 ", but its cache's is %" PRIu32,
                        m->prefetchers[i].level, m->caches[c].level);
+        if ((m->prefetchers[i].kind == STRATA_PREFETCH_STREAMER) !=
+            !!m->prefetchers[i].pages)
+            return bad(check, SECTION_PREFETCH, i, "pages",
+                       "a streamer follows at least one page, and no other kind any");
     }
     return STRATA_OK;
 }

@@ -18,8 +18,8 @@ static const char *const indexes[] = {"virtual", "physical", NULL};
 static const char *const inclusions[] = {"none", "inclusive", "exclusive", NULL};
 static const char *const answers[] = {"no", "yes", NULL};
 static const char *const mappings[] = {"random", "contiguous", "coloured", NULL};
-static const char *const prefetches[] = {"none",   "next-line", "adjacent",
-                                         "stride", "stream",    NULL};
+static const char *const prefetches[] = {"none",   "next-line", "adjacent", "stride",
+                                         "stream", "streamer",  NULL};
 static const char *const types[] = {"int", "float", NULL};
 
 #define FIELD(record, field)                                                               \
@@ -67,6 +67,7 @@ static const struct key tlb_keys[] = {
 
 static const struct key walk_keys[] = {
     {"latency", KEY_NUMBER, FIELD(strata_machine, walk_latency), true, NULL, "30", 0, MOST_CYCLES},
+    {"huge_latency", KEY_NUMBER, FIELD(strata_machine, walk_huge_latency), false, "0", NULL, 0, MOST_CYCLES},
 };
 
 static const struct key memory_keys[] = {
@@ -76,6 +77,7 @@ static const struct key memory_keys[] = {
 static const struct key prefetch_keys[] = {
     {"kind", KEY_CHOICE, FIELD(strata_prefetcher, kind), true, NULL, "adjacent", WORDS(prefetches)},
     {"degree", KEY_NUMBER, FIELD(strata_prefetcher, degree), false, NULL, NULL, 1, 64},
+    {"pages", KEY_NUMBER, FIELD(strata_prefetcher, pages), false, NULL, NULL, 0, 64},
 };
 
 static const struct key branch_keys[] = {
@@ -145,7 +147,7 @@ uint32_t record_count(const struct strata_machine *machine, enum section section
     if (type->named)
         memcpy(&n, (const char *)machine + type->count, sizeof n);
     else if (section == SECTION_WALK)
-        n = machine->ntlbs || machine->walk_latency;
+        n = machine->ntlbs || machine->walk_latency || machine->walk_huge_latency;
     else if (section == SECTION_BRANCH)
         n = machine->branch.present != 0;
     else if (section == SECTION_NOISE)

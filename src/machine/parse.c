@@ -21,7 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MACHINE_LIMIT = 1 << 20 }; /* bytes; a real one has some two thousand */
+enum {
+    MACHINE_LIMIT = 1 << 20, /* bytes; a real one has some two thousand */
+    STREAMER_PAGES = 32      /* that a usual one follows */
+};
 
 struct parser {
     const char *next, *end; /* what is left of the text */
@@ -300,8 +303,11 @@ static int settle_tlb(struct parser *parser, uint32_t i)
 static void settle_prefetcher(struct parser *parser, uint32_t i)
 {
     struct strata_prefetcher *prefetcher = &parser->machine.prefetchers[i];
+    bool streamer = prefetcher->kind == STRATA_PREFETCH_STREAMER;
     if (!given(parser, SECTION_PREFETCH, i, "degree"))
-        prefetcher->degree = prefetcher->kind == STRATA_PREFETCH_STREAM ? 2 : 1;
+        prefetcher->degree = streamer || prefetcher->kind == STRATA_PREFETCH_STREAM ? 2 : 1;
+    if (!given(parser, SECTION_PREFETCH, i, "pages"))
+        prefetcher->pages = streamer ? STREAMER_PAGES : 0;
     for (uint32_t c = 0; c < parser->machine.ncaches; c++)
         if (strcmp(parser->machine.caches[c].name, prefetcher->name) == 0)
             prefetcher->level = parser->machine.caches[c].level;

@@ -41,7 +41,7 @@ enum virtual_needs { VIRTUAL_FETCHES = 1, VIRTUAL_BRANCHES = 2 }; /* a set */
 /* The events that are counted if none are named. */
 extern const char virtual_standard_events[];
 
-/* The events, by index; NULL past the last one. */
+/* The events for people, by index; NULL past the last one. */
 const char *virtual_event(size_t i, const char **about, unsigned *needs);
 
 /* Whether there is such an event. */

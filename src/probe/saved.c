@@ -6,8 +6,8 @@
  * is not known is as large as what a program can use of it, and indexed by virtual
  * addresses, so that all of it can be used; unknown ways are as many as make the number of
  * sets a power of two; an unknown line is that of the level before. A TLB whose entries are
- * more than could be tried has as many as were tried. Probing the result gives the same
- * table again. */
+ * more than could be tried has as many as were tried. The branch predictor is assumed
+ * altogether. Probing the result gives the same table again. */
 #include "core/fail.h"
 
 #include <math.h>
@@ -97,43 +97,49 @@ static bool is_last(const struct strata_probed *probed, int i)
     return i + 1 == probed->ntlbs || probed->tlbs[i + 1].page != probed->tlbs[i].page;
 }
 
-/* A machine has one page walk, the longest that was found. Where pages of another size are
- * walked for in less, a TLB that holds all of them stands for that. */
-static void save_short_walk(const struct strata_tlb *last, uint32_t walk,
-                            struct strata_machine *machine)
+/* What is known of the walks for pages of a size: what the last TLB's misses cost, and the
+ * least that it can be, a hit there. 0: not known. */
+struct walk {
+    uint32_t latency, least;
+};
+
+static void note_walk(const struct strata_probed *probed, int i,
+                      const struct strata_tlb *tlb, struct walk *walk)
 {
-    enum { ALL = 1 << 16, WAYS = 8 };
-    if (walk >= machine->walk_latency || machine->ntlbs == STRATA_MAX_TLBS)
-        return;
-    struct strata_tlb *tlb = &machine->tlbs[machine->ntlbs++];
-    *tlb = *last;
-    tlb->level++;
-    tlb->entries = ALL;
-    tlb->ways = WAYS;
-    tlb->latency = walk;
-    snprintf(tlb->name, sizeof tlb->name, "walk-%uK",
-             (unsigned)(tlb->page >> 10) % 10000000);
+    const struct strata_value *penalty = &probed->tlbs[i].penalty_cycles;
+    walk->least = tlb->latency > 0 ? tlb->latency : 1;
+    if (is_last(probed, i) && penalty->known)
+        walk->latency = whole(fmax(walk->least, penalty->value));
+}
+
+/* Where it is not known, it is that of the other size. */
+static uint32_t walk_or(const struct walk *walk, const struct walk *other)
+{
+    uint32_t latency = walk->latency ? walk->latency : other->latency;
+    return latency > walk->least ? latency : walk->least;
 }
 
 static void save_tlbs(const struct strata_probed *probed, struct strata_machine *machine)
 {
-    double longest = 1;
-    for (int i = 0; i < probed->ntlbs; i++)
-        if (is_last(probed, i))
-            longest = fmax(longest, value_or(&probed->tlbs[i].penalty_cycles, 1));
-    machine->walk_latency = whole(longest);
+    struct walk base = {0}, huge = {0};
     for (int i = 0; i < probed->ntlbs && machine->ntlbs < STRATA_MAX_TLBS; i++) {
         const struct strata_probed_tlb *found = &probed->tlbs[i];
         const struct strata_probed_tlb *inner = found->level > 1 ? found - 1 : NULL;
         struct strata_tlb *tlb = &machine->tlbs[machine->ntlbs++];
         save_tlb(found, inner, tlb);
-        /* A hit must cost less than a walk. */
-        if (tlb->latency > machine->walk_latency)
-            tlb->latency = machine->walk_latency;
-        if (is_last(probed, i) && found->penalty_cycles.known)
-            save_short_walk(tlb, whole(fmax(tlb->latency, found->penalty_cycles.value)),
-                            machine);
+        note_walk(probed, i, tlb, found->page == probed->huge ? &huge : &base);
     }
+    machine->walk_latency = walk_or(&base, &huge);
+    if (huge.least && walk_or(&huge, &base) != machine->walk_latency)
+        machine->walk_huge_latency = walk_or(&huge, &base);
+}
+
+/* A probe does not look at branches; a usual predictor stands in, so that a saved machine
+ * can count them. What is saved says so (report/probe_comment.c). */
+static void assume_branches(struct strata_machine *machine)
+{
+    machine->branch = (struct strata_branch){
+        .present = 1, .entries = 4096, .history = 12, .window = 32, .penalty = 15};
 }
 
 int strata_probed_machine(const struct strata_probed *probed,
@@ -153,6 +159,7 @@ int strata_probed_machine(const struct strata_probed *probed,
         save_cache(&probed->caches[i], i ? &machine->caches[i - 1] : NULL,
                    &machine->caches[machine->ncaches++]);
     save_tlbs(probed, machine);
+    assume_branches(machine);
     uint32_t least = machine->caches[machine->ncaches - 1].latency + 1;
     machine->memory_latency = whole(fmax(least, probed->memory_cycles.value));
     return strata_machine_check(machine, error);

@@ -98,6 +98,58 @@ static json_t *kernels_of(const struct matrix *matrix)
     return array;
 }
 
+static json_t *points_of(const struct inspect_report *report, size_t event,
+                         enum run_kind kind, uint32_t kernel)
+{
+    enum { POINTS = 128 };
+    double x[POINTS], y[POINTS];
+    json_t *array = json_array();
+    size_t n = event_points(report->table, event, kind, kernel, x, y, POINTS);
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, numbers((const double[]){x[i], y[i]}, 2));
+    return array;
+}
+
+static json_t *variants_of(const struct inspect_report *report, size_t event,
+                           enum run_kind kind, const uint32_t *kernels, size_t n,
+                           const char *key)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, json_pack("{s:i,s:o}", key, (int)kernels[i], "points",
+                                               points_of(report, event, kind, kernels[i])));
+    return array;
+}
+
+static size_t length_of(const uint32_t *kernels)
+{
+    size_t n = 0;
+    while (kernels[n])
+        n++;
+    return n;
+}
+
+/* What tells of prefetching into the second cache, and of cascading evictions. */
+static json_t *studies_of(const struct inspect_report *report)
+{
+    static const uint32_t offsets[] = {0, 1, 2, 4};
+    size_t hits = inspect_second_hits(report->findings);
+    json_t *studies = json_pack("{s:o}", "cascade_ns",
+                                variants_of(report, TIME_EVENT, RUN_CASCADE, offsets,
+                                            sizeof offsets / sizeof *offsets, "offset"));
+    if (!studies || hits == SIZE_MAX)
+        return studies;
+    json_object_set_new(studies, "l2_hits",
+                        text_or_null(report->findings->events[hits].name));
+    json_object_set_new(
+        studies, "units",
+        variants_of(report, hits, RUN_READ, plan_units, length_of(plan_units), "lines"));
+    json_object_set_new(studies, "blocks",
+                        variants_of(report, hits, RUN_BLOCKS, plan_blocks,
+                                    length_of(plan_blocks), "pages"));
+    return studies;
+}
+
 int inspect_json(FILE *out, const struct inspect_report *report, struct strata_error *error)
 {
     const struct findings *f = report->findings;
@@ -111,6 +163,8 @@ int inspect_json(FILE *out, const struct inspect_report *report, struct strata_e
                   kernels_of(&report->table->matrices->branches), "caches",
                   levels_of(f->caches, f->ncaches, "size", "edge"), "tlbs",
                   levels_of(f->tlbs, f->ntlbs, "entries", "edge"), "events", events);
+    if (whole && report->table->plan->options.sets & PLAN_STUDIES)
+        json_object_set_new(whole, "studies", studies_of(report));
     int bad =
         !whole || json_dumpf(whole, out, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) != 0;
     json_decref(whole);

@@ -1,182 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Drawing what `strata inspect` counted: a panel for each kind of walk, a curve for each
- * event or each variant of the walk. Sizes are logarithmic, counts a visit are not. */
-#include "core/units.h"
-#include "core/utf8.h"
+ * event or each variant of the walk (report/inspect_panels.h). Sizes are logarithmic,
+ * counts a visit are not. Curves that lie on each other are all seen: what is drawn first
+ * is wider and lighter. */
+#include "core/fail.h"
 #include "report/axes.h"
-#include "report/inspect_report.h"
+#include "report/inspect_panels.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { POINTS = 128, PANEL_WIDTH = 460, PANEL_HEIGHT = 300, CURVES = 12, PANELS = 8 };
-
-struct curve_of {
-    size_t event;
-    enum run_kind kind;
-    uint32_t kernel;
-    char name[64];
+enum {
+    PANEL_WIDTH = 500,
+    PANEL_HEIGHT = 340,
+    LEFT = 56,
+    TOP = 72,
+    RIGHT = 16,
+    BOTTOM = 52
 };
-
-struct panel {
-    const char *title;
-    bool pages; /* x is in pages, or K, and not in bytes */
-    bool turns; /* counts are of so many turns, and x is the kernel's number */
-    size_t n;
-    struct curve_of curves[CURVES];
-};
-
-struct sheet {
-    size_t n;
-    struct panel panels[PANELS];
-};
-
-static struct panel *new_panel(struct sheet *sheet, const char *title, bool pages)
-{
-    if (sheet->n == PANELS)
-        return NULL;
-    struct panel *panel = &sheet->panels[sheet->n++];
-    *panel = (struct panel){.title = title, .pages = pages};
-    return panel;
-}
-
-static void add_curve(struct panel *panel, size_t event, enum run_kind kind,
-                      uint32_t kernel, const char *name)
-{
-    if (!panel || panel->n == CURVES)
-        return;
-    struct curve_of *curve = &panel->curves[panel->n++];
-    curve->event = event;
-    curve->kind = kind;
-    curve->kernel = kernel;
-    utf8_clean(name, curve->name, sizeof curve->name);
-}
-
-/* The points of a curve; for turns, one point for each K. */
-static size_t points_of(const struct inspect_report *report, const struct panel *panel,
-                        const struct curve_of *curve, double *x, double *y)
-{
-    if (!panel->turns)
-        return event_points(report->table, curve->event, curve->kind, curve->kernel, x, y,
-                            POINTS);
-    size_t n = 0;
-    for (uint32_t k = 2; k <= 64 && n < POINTS; k++) {
-        double turns[4], counts[4];
-        if (event_points(report->table, curve->event, curve->kind, k, turns, counts, 4)) {
-            x[n] = k;
-            y[n++] = counts[0] / turns[0];
-        }
-    }
-    return n;
-}
-
-/* Which panels. */
-
-static size_t event_in(const struct findings *findings, const char *const *categories)
-{
-    for (; *categories; categories++)
-        for (size_t i = 0; i < findings->n; i++)
-            if (strcmp(findings->events[i].category, *categories) == 0)
-                return i;
-    return SIZE_MAX;
-}
-
-static bool is_first_of(const struct findings *findings, size_t i)
-{
-    for (size_t j = 0; j < i; j++)
-        if (strcmp(findings->events[j].category, findings->events[i].category) == 0)
-            return false;
-    return true;
-}
-
-/* One event for each category of loads; stores would lie on them. */
-static void add_levels(const struct findings *findings, struct panel *panel,
-                       const char *prefix, const char *what, enum run_kind kind)
-{
-    for (size_t i = 0; i < findings->n; i++) {
-        const char *category = findings->events[i].category;
-        if (findings->events[i].family == FAMILY_MEMORY && is_first_of(findings, i) &&
-            strncmp(category, prefix, strlen(prefix)) == 0 && strstr(category, what) &&
-            strstr(category, ".load"))
-            add_curve(panel, i, kind, 0, findings->events[i].name);
-    }
-}
-
-static void add_variants(const struct findings *findings, struct sheet *sheet)
-{
-    static const char *const hits[] = {"L2.hit.load", "L2.hit", NULL};
-    static const char *const misses[] = {"L1.miss.load", "L1.miss", NULL};
-    static const uint32_t units[] = {1, 2, 4}, blocks[] = {4, 16, 64, 256},
-                          offsets[] = {0, 1, 2, 4};
-    size_t hit = event_in(findings, hits), miss = event_in(findings, misses);
-    char name[64];
-    struct panel *panel =
-        hit == SIZE_MAX ? NULL : new_panel(sheet, "L2 hits by unit size", false);
-    for (size_t i = 0; panel && i < 3; i++) {
-        snprintf(name, sizeof name, "%u lines", units[i]);
-        add_curve(panel, hit, RUN_UNITS, units[i], name);
-    }
-    panel = hit == SIZE_MAX ? NULL : new_panel(sheet, "L2 hits by pages in a block", false);
-    for (size_t i = 0; panel && i < 4; i++) {
-        snprintf(name, sizeof name, "%u pages", blocks[i]);
-        add_curve(panel, hit, RUN_BLOCKS, blocks[i], name);
-    }
-    panel = miss == SIZE_MAX
-                ? NULL
-                : new_panel(sheet, "cascading evictions: L1 misses by offset", false);
-    for (size_t i = 0; panel && i < 4; i++) {
-        snprintf(name, sizeof name, "offset %u", offsets[i]);
-        add_curve(panel, miss, RUN_CASCADE, offsets[i], name);
-    }
-}
-
-static void add_chances(const struct findings *findings, struct sheet *sheet)
-{
-    static const char *const executed[] = {"CE", NULL};
-    size_t event = event_in(findings, executed);
-    if (event == SIZE_MAX)
-        return;
-    struct panel *panel = new_panel(
-        sheet, "conditional branches executed a turn, `if` holds once in K", true);
-    if (!panel)
-        return;
-    panel->turns = true;
-    add_curve(panel, event, RUN_CHANCE, 0, findings->events[event].name);
-}
-
-static void plan_all(const struct findings *findings, struct sheet *sheet)
-{
-    add_levels(findings, new_panel(sheet, "hits a visit of a random chase", false), "L",
-               ".hit", RUN_READ);
-    add_levels(findings, new_panel(sheet, "misses a visit of a random chase", false), "L",
-               ".miss", RUN_READ);
-    add_levels(findings, new_panel(sheet, "TLBs: a visit, each in another page", true),
-               "TLB", ".", RUN_PAGES);
-    add_variants(findings, sheet);
-    add_chances(findings, sheet);
-}
-
-static void plan_event(const struct findings *findings, size_t event, struct sheet *sheet)
-{
-    struct panel *panel = new_panel(sheet, findings->events[event].name, false);
-    add_curve(panel, event, RUN_READ, 0, "random reads");
-    add_curve(panel, event, RUN_WRITE, 0, "random writes");
-    add_curve(panel, event, RUN_ASCEND, 0, "ascending reads");
-    add_curve(panel, event, RUN_PAIRS, 0, "reads of pairs");
-    panel = new_panel(sheet, "each visit in another page", true);
-    add_curve(panel, event, RUN_PAGES, 0, "reads");
-    add_curve(panel, event, RUN_PAGES_WRITE, 0, "writes");
-}
-
-/* Drawing. */
 
 struct scale {
     struct axes axes;
+    bool kernels; /* x is linear: the number of a kernel */
+    size_t nkernels;
     double low, high; /* of y, linear */
 };
+
+static double x_of(const struct scale *scale, double x)
+{
+    if (!scale->kernels)
+        return axes_x(&scale->axes, x);
+    return scale->axes.left + scale->axes.width * (x + 0.5) / (double)scale->nkernels;
+}
 
 static double y_of(const struct scale *scale, double y)
 {
@@ -187,101 +44,182 @@ static double y_of(const struct scale *scale, double y)
 static bool fit_scale(const struct inspect_report *report, const struct panel *panel,
                       struct scale *scale)
 {
-    double x[POINTS], y[POINTS], least = INFINITY, most = 0;
+    double x[PANEL_POINTS], y[PANEL_POINTS], least = INFINITY, most = 0;
+    bool chance = panel->x == PANEL_CHANCE;
     for (size_t i = 0; i < panel->n; i++) {
-        size_t n = points_of(report, panel, &panel->curves[i], x, y);
+        size_t n = panel_points(report, panel, &panel->curves[i], x, y);
         for (size_t j = 0; j < n; j++) {
-            axes_hold(&scale->axes, x[j], 1);
+            axes_hold(&scale->axes, scale->kernels ? x[j] + 1 : x[j], 1);
             most = fmax(most, y[j]);
             least = fmin(least, y[j]);
         }
     }
-    scale->low = panel->turns ? floor(least * 4) / 4 : 0;
-    scale->high = fmax(scale->low + (panel->turns ? 0.5 : 1), most) * 1.02;
+    scale->low = chance ? floor(least * 4) / 4 : 0;
+    scale->high = fmax(scale->low + (chance ? 0.5 : 1), most) * 1.04;
     return axes_finish(&scale->axes);
+}
+
+/* The least of 1, 2, 2.5 and 5 times a power of ten that is not below a value. */
+static double round_step(double value)
+{
+    static const double steps[] = {1, 2, 2.5, 5, 10};
+    double power = pow(10, floor(log10(value)));
+    size_t i = 0;
+    while (i < 4 && steps[i] * power < value * 0.999)
+        i++;
+    return steps[i] * power;
 }
 
 static void draw_ticks(struct canvas *canvas, const struct scale *scale)
 {
     const struct axes *axes = &scale->axes;
-    for (int i = 0; i <= 4; i++) {
-        double value = scale->low + (scale->high / 1.02 - scale->low) * i / 4;
-        double y = y_of(scale, value);
+    double step = round_step((scale->high - scale->low) / 5);
+    for (int i = 0; scale->low + step * i <= scale->high; i++) {
+        double y = y_of(scale, scale->low + step * i);
         char text[24];
-        snprintf(text, sizeof text, "%.3g", value);
+        snprintf(text, sizeof text, "%.4g", scale->low + step * i);
         canvas_line(canvas, axes->left, y, axes->left + axes->width, y, 1, false, ink_grid);
         canvas_text(canvas, axes->left - 8, y + 4, text,
                     (struct font){.size = 11, .align = ALIGN_RIGHT}, ink_quiet);
     }
 }
 
-/* The names of the curves stand in a row above the box; *left moves on. */
-static void draw_curve(struct canvas *canvas, const struct scale *scale, const double *x,
-                       const double *y, size_t n, const char *name, size_t number,
-                       double *left)
+static void draw_kernel_names(struct canvas *canvas, const struct inspect_report *report,
+                              const struct scale *scale)
+{
+    const struct matrix *matrix = &report->table->matrices->branches;
+    for (size_t k = 0; k < matrix->nkernels; k++)
+        canvas_text(canvas, x_of(scale, (double)k),
+                    scale->axes.top + scale->axes.height + 16, matrix->kernels[k].name,
+                    (struct font){.size = 11, .align = ALIGN_CENTRE}, ink_quiet);
+}
+
+static void draw_titles(struct canvas *canvas, const struct panel *panel,
+                        const struct scale *scale)
+{
+    const struct axes *axes = &scale->axes;
+    const struct font small = {.size = 11, .align = ALIGN_CENTRE};
+    canvas_text(canvas, axes->left, axes->top - 46, panel->title,
+                (struct font){.size = 13, .bold = true}, ink_text);
+    canvas_text(canvas, axes->left + axes->width / 2, axes->top + axes->height + 34,
+                panel->x_title, small, ink_text);
+    canvas_text_up(canvas, axes->left - 40, axes->top + axes->height / 2, panel->y_title,
+                   small, ink_text);
+}
+
+/* Names of curves stand in rows above the box. */
+struct legend {
+    double x, y, left, right;
+};
+
+static void draw_name(struct canvas *canvas, struct legend *legend, const char *name,
+                      double width, struct ink ink)
 {
     const struct font font = {.size = 11};
-    double px[POINTS], py[POINTS];
-    struct ink ink = ink_level(number % 6, false, 1);
-    for (size_t i = 0; i < n; i++) {
-        px[i] = axes_x(&scale->axes, x[i]);
-        py[i] = y_of(scale, y[i]);
+    double wide = canvas_text_width(canvas, name, font);
+    if (legend->x + wide + 18 > legend->right && legend->x > legend->left) {
+        legend->x = legend->left;
+        legend->y += 15;
     }
-    canvas_path(canvas, px, py, n, 1.5, ink);
-    for (size_t i = 0; i < n; i++)
-        canvas_dot(canvas, px[i], py[i]);
-    canvas_dots(canvas, 4, ink);
-    canvas_text(canvas, *left, scale->axes.top - 8, name, font, ink);
-    *left += canvas_text_width(canvas, name, font) + 14;
+    canvas_line(canvas, legend->x, legend->y - 4, legend->x + 14, legend->y - 4, width,
+                false, ink);
+    canvas_text(canvas, legend->x + 18, legend->y, name, font, ink_text);
+    legend->x += wide + 30;
+}
+
+/* The i-th of n curves. */
+static void draw_curve(struct canvas *canvas, const struct scale *scale, const double *x,
+                       const double *y, size_t points, size_t i, size_t n, const char *name,
+                       struct legend *legend)
+{
+    double px[PANEL_POINTS], py[PANEL_POINTS];
+    double width = 1.5 + 1.7 * (double)(n - 1 - i);
+    struct ink ink = ink_level(i % 6, false, i + 1 == n ? 1 : 0.7);
+    for (size_t j = 0; j < points; j++) {
+        px[j] = x_of(scale, x[j]);
+        py[j] = y_of(scale, y[j]);
+    }
+    canvas_path(canvas, px, py, points, width, ink);
+    for (size_t j = 0; j < points; j++)
+        canvas_dot(canvas, px[j], py[j]);
+    canvas_dots(canvas, width + 2.5, ink);
+    draw_name(canvas, legend, name, width, ink);
+}
+
+/* Bars beside each other, a group for each kernel. */
+static void draw_bars(struct canvas *canvas, const struct scale *scale, const double *x,
+                      const double *y, size_t points, size_t i, size_t n, const char *name,
+                      struct legend *legend)
+{
+    double room = scale->axes.width / (double)scale->nkernels * 0.8;
+    double wide = room / (double)n, base = y_of(scale, 0);
+    struct ink ink = ink_level(i % 6, false, 1);
+    for (size_t j = 0; j < points; j++) {
+        double left = x_of(scale, x[j]) - room / 2 + wide * (double)i;
+        double top = y_of(scale, y[j]);
+        canvas_box(canvas, left, top, wide * 0.9, fmax(base - top, 1), ink);
+    }
+    draw_name(canvas, legend, name, 6, ink);
 }
 
 static void draw_panel(struct canvas *canvas, const struct inspect_report *report,
                        const struct panel *panel, double left, double top)
 {
-    double x[POINTS], y[POINTS];
-    char title[96];
-    double legend = left + 48;
-    struct scale scale = {
-        .axes = axes_empty(left + 48, top + 48, PANEL_WIDTH - 72, PANEL_HEIGHT - 88)};
-    canvas_text(canvas, left + 48, top + 20, utf8_clean(panel->title, title, sizeof title),
-                (struct font){.size = 13, .bold = true}, ink_text);
-    if (!fit_scale(report, panel, &scale)) {
-        canvas_text(canvas, left + 48, top + 48, "nothing was counted",
-                    (struct font){.size = 11}, ink_quiet);
+    double x[PANEL_POINTS], y[PANEL_POINTS];
+    struct scale scale = {.kernels = panel->x == PANEL_KERNELS,
+                          .nkernels = report->table->matrices->branches.nkernels,
+                          .axes =
+                              axes_empty(left + LEFT, top + TOP, PANEL_WIDTH - LEFT - RIGHT,
+                                         PANEL_HEIGHT - TOP - BOTTOM)};
+    struct legend legend = {.x = left + LEFT,
+                            .y = top + TOP - 27,
+                            .left = left + LEFT,
+                            .right = left + PANEL_WIDTH - RIGHT};
+    if (!fit_scale(report, panel, &scale))
         return;
-    }
-    axes_powers(canvas, &scale.axes, !panel->pages);
+    if (scale.kernels)
+        draw_kernel_names(canvas, report, &scale);
+    else
+        axes_powers(canvas, &scale.axes, panel->x == PANEL_BYTES);
     draw_ticks(canvas, &scale);
     axes_frame(canvas, &scale.axes);
+    draw_titles(canvas, panel, &scale);
     for (size_t i = 0; i < panel->n; i++) {
-        size_t n = points_of(report, panel, &panel->curves[i], x, y);
-        draw_curve(canvas, &scale, x, y, n, panel->curves[i].name, i, &legend);
+        size_t n = panel_points(report, panel, &panel->curves[i], x, y);
+        (scale.kernels ? draw_bars : draw_curve)(canvas, &scale, x, y, n, i, panel->n,
+                                                 panel->curves[i].name, &legend);
     }
-    if (panel->turns) {
-        size_t n = points_of(report, panel, &panel->curves[0], x, y);
-        for (size_t i = 0; i < n; i++)
-            y[i] = 2 + 1 / x[i];
-        draw_curve(canvas, &scale, x, y, n, "2 + 1/K", panel->n, &legend);
-    }
+}
+
+static void draw_heading(struct canvas *canvas, const struct inspect_report *report)
+{
+    char text[200];
+    bool simulated = strcmp(report->source, "sim") == 0;
+    snprintf(text, sizeof text, "%.150s%s", report->processor,
+             simulated ? ", simulated" : "");
+    canvas_text(canvas, 20 + LEFT, 30, text, (struct font){.size = 15, .bold = true},
+                ink_text);
 }
 
 int inspect_plot(const char *path, const struct inspect_report *report, size_t event,
                  struct strata_error *error)
 {
     struct canvas *canvas;
-    struct sheet sheet = {.n = 0};
-    if (event == SIZE_MAX)
-        plan_all(report->findings, &sheet);
-    else
-        plan_event(report->findings, event, &sheet);
-    size_t rows = (sheet.n + 1) / 2;
-    int status = canvas_open(path, 2 * PANEL_WIDTH + 40, (double)(rows * PANEL_HEIGHT) + 40,
-                             &canvas, error);
+    struct sheet sheet;
+    plan_sheet(report, event, &sheet);
+    if (!sheet.n)
+        return fail(error, STRATA_FAILED, "%s: nothing was counted that could be drawn",
+                    path);
+    size_t columns = sheet.n > 1 ? 2 : 1, rows = (sheet.n + columns - 1) / columns;
+    int status = canvas_open(path, (double)(columns * PANEL_WIDTH) + 40,
+                             (double)(rows * PANEL_HEIGHT) + 60, &canvas, error);
     if (status)
         return status;
+    draw_heading(canvas, report);
     for (size_t i = 0; i < sheet.n; i++)
-        draw_panel(canvas, report, &sheet.panels[i], 20 + (double)(i % 2) * PANEL_WIDTH,
-                   20 + (double)(i / 2) * PANEL_HEIGHT);
+        draw_panel(canvas, report, &sheet.panels[i],
+                   20 + (double)(i % columns) * PANEL_WIDTH,
+                   40 + (double)(i / columns) * PANEL_HEIGHT);
     status = canvas_save(canvas, path, "strata inspect",
                          "Counts of events over the size of what is walked through", error);
     canvas_release(canvas);

@@ -18,6 +18,9 @@ struct inspect_report {
     double seconds;
 };
 
+/* What counted, and that it was simulated, where it was. */
+void inspect_where(FILE *out, const struct inspect_report *report);
+
 /* All events by category; then the studies, if they were run. */
 void inspect_text(FILE *out, const struct inspect_report *report,
                   const struct style *style);
@@ -25,6 +28,10 @@ void inspect_text(FILE *out, const struct inspect_report *report,
 /* One event in words, with its curves. */
 void inspect_explain(FILE *out, const struct inspect_report *report, size_t event,
                      const struct style *style);
+
+/* The event that counts hits of loads in L2, which tell of prefetching into it; SIZE_MAX:
+ * there is none. */
+size_t inspect_second_hits(const struct findings *findings);
 
 /* The studies: three codes of three lines, and branches that are taken once in K. */
 void inspect_studies(FILE *out, const struct inspect_report *report,

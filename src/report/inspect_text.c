@@ -119,6 +119,12 @@ static void print_levels(FILE *out, const char *name, const struct found_level *
     }
 }
 
+void inspect_where(FILE *out, const struct inspect_report *report)
+{
+    fprintf(out, "%s%s", report->processor,
+            strcmp(report->source, "sim") == 0 ? ", simulated" : "");
+}
+
 void inspect_text(FILE *out, const struct inspect_report *report, const struct style *style)
 {
     const struct findings *findings = report->findings;
@@ -126,8 +132,9 @@ void inspect_text(FILE *out, const struct inspect_report *report, const struct s
     size_t known = 0;
     for (size_t i = 0; i < findings->n; i++)
         known += *findings->events[i].category != '\0';
-    fprintf(out, "%s: %zu events, %zu in a category, %.1f s\n", report->processor,
-            findings->n, known, report->seconds);
+    inspect_where(out, report);
+    fprintf(out, ": %zu events, %zu in a category, %.1f s\n", findings->n, known,
+            report->seconds);
     for (size_t i = 0; i < findings->n; i++)
         if (*findings->events[i].category && is_first(findings, i))
             print_category(out, findings, i, style, width);

@@ -60,6 +60,14 @@ static void print_unknown(FILE *out, const struct strata_probed *probed)
         }
 }
 
+/* What a probe does not look for. */
+static void print_assumed(FILE *out)
+{
+    fputs("\nAssumed, not measured: [branch], a usual predictor. What is counted of wrong\n"
+          "guesses on this machine rests on it, and not on the processor.\n",
+          out);
+}
+
 char *probe_comment(const struct strata_probed *probed)
 {
     char *text = NULL;
@@ -70,6 +78,7 @@ char *probe_comment(const struct strata_probed *probed)
     print_origin(out, probed);
     print_usable(out, probed);
     print_unknown(out, probed);
+    print_assumed(out);
     int bad = ferror(out);
     bad |= fclose(out);
     if (!bad)

@@ -168,8 +168,8 @@ HOT void show_miss(struct sim *sim, const struct path *path, uint32_t depth,
         if (level->trains)
             steps = prefetch_visit(level->trails, line, level->in_page);
         for (uint32_t j = 0; j < level->nprefetchers; j++) {
-            const struct prefetcher *prefetcher = &level->prefetchers[j];
-            int64_t step = prefetcher_step(prefetcher, line, steps);
+            struct prefetcher *prefetcher = &level->prefetchers[j];
+            int64_t step = prefetcher_step(prefetcher, line, level->in_page, steps);
             if (step)
                 prefetch(sim, path, i, prefetcher, step, address, physical);
         }

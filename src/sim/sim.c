@@ -292,7 +292,9 @@ static void build_route(struct sim *sim, const struct strata_machine *machine, b
             route->tlb[route->n++] = &sim->tlbs[i];
         }
     if (route->n) {
-        route->cycles[route->n] = machine->walk_latency;
+        route->cycles[route->n] = huge && machine->walk_huge_latency
+                                      ? machine->walk_huge_latency
+                                      : machine->walk_latency;
         route->level[route->n] = sim->tlb_levels + 1;
     }
 }
@@ -323,10 +325,13 @@ static void build_prefetcher(struct sim *sim, const struct strata_machine *machi
 /* Prefetchers forget all pages. */
 static void clear_trails(struct sim *sim)
 {
-    for (uint32_t i = 0; i < sim->ncaches; i++)
+    for (uint32_t i = 0; i < sim->ncaches; i++) {
+        struct level *level = &sim->caches[i];
         for (int page = 0; page < SIM_QUICK_TRAILS; page++)
-            sim->caches[i].trails[page] =
-                (struct sim_trail){SIM_QUICK_NOWHERE, SIM_QUICK_NOWHERE};
+            level->trails[page] = (struct sim_trail){SIM_QUICK_NOWHERE, SIM_QUICK_NOWHERE};
+        for (uint32_t j = 0; j < level->nprefetchers; j++)
+            prefetcher_forget(&level->prefetchers[j]);
+    }
 }
 
 static void seed_all(struct sim *sim, uint64_t seed)

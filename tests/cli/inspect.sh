@@ -6,6 +6,10 @@
 # this machine's kernel; bad input.
 . tests/programs/inspect.sh
 
+# What cannot be counted on a machine is said before anything runs
+fails 3 'branch_misses is not counted: .* has no branch predictor; add a \[branch\]' \
+    inspect --machine "$root/machines/intel-xeon-e5420-harpertown.machine" branch_misses
+
 # Bad input
 fails 2 'no event nonsense on a simulated machine' inspect --source sim -e nonsense
 fails 2 "no event conditionl on a simulated machine (did you mean conditional?)" \
@@ -63,13 +67,13 @@ fi
 simulation_or_finish
 
 # The simulated machine
-run inspect --source sim --machine "$machine" --csv
+run inspect --source sim --machine "$machine" -e "$events" --csv
 check 'every event is known' as_known
 if [ "${STRATA_FULL:-}" = 1 ]; then
-    run inspect --source sim --machine "$machine" --csv --noise 0.02
+    run inspect --source sim --machine "$machine" -e "$events" --csv --noise 0.02
     check 'with 2% of noise' as_known
 fi
-run inspect --source sim --machine "$machine" --csv --noise 0.02 --drift 200 --seed 5
+run inspect --source sim --machine "$machine" -e "$events" --csv --noise 0.02 --drift 200 --seed 5
 check 'with 2% of noise and a background that drifts' as_known
 
 run inspect --source sim --machine "$machine" --json --plot plot.svg
@@ -92,5 +96,23 @@ check 'slopes of T' near T 1.5 1 2 1.5 1.5 1 1
 check 'slopes of D' near D 0 0 0 0 0 1 0
 check 'slopes of M' near M 0 0 0 0.5 0.5 0 0
 check 'a drawing' grep -q '</svg>' "$work/plot.svg"
+
+# Behind a prefetcher that acts on every miss: the first level has none here
+beside=$root/tests/machines/beside.machine
+run inspect --source sim --machine "$beside" -e "$events" --csv
+check 'every event is known behind one that fetches pairs' as_known \
+    's/^\(l1d_[fe][^,]*\),.*/\1,L1.miss/; s/^l1d_prefetches,.*/l1d_prefetches,/'
+run inspect --source sim --machine "$root/tests/machines/streamer.machine" --kernels cache \
+    --json -e l2_prefetches,l2_load_hits
+is 'lines that a streamer fetches' \
+    "$(jq -r '[.events[].category] | join(" ")' "$work/out")" 'L2.prefetch L2.hit.load'
+# Figure 15 of the source, by the last size: hits while all pages of a block are followed
+blocks() { jq -e "[.studies.blocks[] | select(.pages $1) | .points[-1][1]] | $2" "$work/out"; }
+check 'hits beyond L2 while 32 pages are followed' blocks '<= 32' 'all(. > 0.25 and . < 0.45)'
+check 'none with a page more' blocks '> 32' 'length == 2 and all(. < 0.02)'
+is 'more lines of a unit, fewer hits' "$(jq -c '[.studies.units[].points[-1][1]] |
+    [.[0] > .[1] + 0.1, .[1] > .[2] + 0.2, .[2] < 0.02]' "$work/out")" '[true,true,true]'
+check 'time of a visit by offset' holds "$work/out" \
+    '.studies.cascade_ns | length == 4 and (.[0].points[-1][1] > .[0].points[0][1])'
 
 finish

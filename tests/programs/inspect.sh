@@ -19,10 +19,16 @@ is() {
     fi
 }
 
-# as_known: what was found is the truth; an event may not be in another category
+# The events whose category is known; some of them are for tests, and not listed otherwise.
+# shellcheck disable=SC2034 # for the tests
+events=$(sed 1d "$root/tests/data/inspect-truth.csv" | cut -d, -f1 | paste -sd, -)
+
+# as_known [SED]: what was found is the truth, as SED changes it for another machine; an event
+# may not be in another category
 as_known() {
     cut -d, -f1,3 "$work/out" | sort >"$work/found"
-    sort "$root/tests/data/inspect-truth.csv" | join -t, -a 1 - "$work/found" >"$work/joined"
+    sed "${1:-}" "$root/tests/data/inspect-truth.csv" | sort |
+        join -t, -a 1 - "$work/found" >"$work/joined"
     awk -F, '{ n++ } $2 != $3 { print $1 ": " $3 " and not " $2; bad = 1 }
         END { exit bad || n < 60 }' "$work/joined"
 }
