@@ -339,22 +339,29 @@ out:
     return status;
 }
 
+/* The first point from i on, before `last`, where a share of the rise is reached, there and
+ * at the next one: a single one may have been disturbed. */
+static size_t reaches(const double *y, size_t i, size_t last, double height)
+{
+    while (i < last && (y[i] < height || y[i + 1] < height))
+        i++;
+    return i;
+}
+
 struct reach rise_reach(const double *x, const double *y, const struct levels *levels,
                         size_t rise)
 {
     const struct plateau *below = &levels->plateau[rise - 1], *above = below + 1;
     double base = y[(below->first + below->last) / 2], height = above->height - base;
-    struct reach reach = {x[below->first], x[above->last], x[above->last]};
-    size_t i = below->first;
-    for (; i <= below->last && y[i] - base < height / 2; i++)
-        if (y[i] - base < height / 8)
-            reach.low = fmax(reach.low, x[i] * (1 - 2 * fmax(0, y[i] - base) / height));
-    while (i < above->last && y[i] - base < height / 2)
-        i++;
-    reach.value = i ? sqrt(x[i - 1] * x[i]) : x[i];
-    for (size_t j = above->last + 1; j-- > i && y[j] - base >= 0.75 * height;)
-        reach.high = x[j];
-    reach.value = fmin(reach.high, fmax(reach.low, round(reach.value)));
-    reach.low = floor(reach.low);
-    return reach;
+    double low = x[below->first];
+    size_t half = reaches(y, below->first, above->last, base + height / 2);
+    size_t most = reaches(y, half, above->last, base + 0.75 * height);
+    for (size_t i = below->first; i <= below->last && i < half; i++) {
+        double missing = fmax(0, y[i] - base) / height;
+        if (missing < 0.125)
+            low = fmax(low, x[i] * (1 - 2 * missing));
+    }
+    double middle = half ? sqrt(x[half - 1] * x[half]) : x[half];
+    low = floor(fmin(low, x[most]));
+    return (struct reach){low, fmin(x[most], fmax(low, round(middle))), x[most]};
 }
