@@ -178,7 +178,8 @@ static void tell_reach(const struct reach *can, bool fits, struct strata_probed_
     double value = fits || within ? found->value : can->value;
     tlb->entries = known(value, fmin(value, can->low), fmax(value, can->high),
                          fits ? found->confidence : 0.5);
-    if (!fits && (tlb->ways.known || !*tlb->ways.why))
+    bool full = tlb->ways.known && tlb->ways.value == value;
+    if ((!fits || full) && (tlb->ways.known || !*tlb->ways.why))
         tlb->ways = unknown("pages side by side do not fill its sets evenly: its index is "
                             "skewed or hashed, or others use it, too");
 }

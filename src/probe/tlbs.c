@@ -200,9 +200,10 @@ static int build_row(struct probing *p, const struct string *s, double x)
                         1);
 }
 
-/* Whether a rise is one of walks: half as many pages as were cheap cost about that much
- * more when they are apart. By an odd stride, so that they are in all sets; nine, if that
- * can be had, because a line of a table serves eight pages or fewer. */
+/* Whether a rise behind another one may be one of walks: half as many pages as were cheap
+ * cost about that much more when they are apart, or there is no time to see that they do
+ * not. By an odd stride, so that they are in all sets; nine, if that can be had, because a
+ * line of a table serves eight pages or fewer. */
 static int is_of_walks(struct probing *p, enum arena arena, const struct rise *rise,
                        bool *yes)
 {
@@ -219,15 +220,31 @@ static int is_of_walks(struct probing *p, enum arena arena, const struct rise *r
     struct string apart = {.build = build_row, .arena = arena, .a = stride};
     struct string spread = {.build = build_spread, .arena = arena, .a = 1};
     int status = decide_slower(p, &apart, n, &spread, n, rise->height, &d);
-    *yes = d.slower;
+    *yes = d.slower || d.confidence < SURE;
+    if (!status && *yes && !d.slower)
+        note(
+            p,
+            "translation costs more from %.0f pages on: a TLB, or slower page walks; there "
+            "was no time to tell them apart",
+            rise->from);
     return status;
 }
 
-static bool is_found(const struct rise *rise, const struct rise *rises, size_t found)
+/* Whether a rise was found already: at the same place, or so near that one TLB may have
+ * both. A TLB that is filled unevenly rises slowly and may look like two: then it is one,
+ * and the curve allows for either end. */
+static bool is_found(const struct rise *rise, struct rise *rises, size_t found)
 {
-    for (size_t i = 0; i < found; i++)
+    for (size_t i = 0; i < found; i++) {
+        struct reach *can = &rises[i].can;
         if (same_place(&rises[i], rise))
             return true;
+        if (rise->can.low < can->high && can->low < rise->can.high) {
+            can->low = fmin(can->low, rise->can.low);
+            can->high = fmax(can->high, rise->can.high);
+            return true;
+        }
+    }
     return false;
 }
 
@@ -253,7 +270,7 @@ static int vote(struct probing *p, enum arena arena, const struct spread *spread
                 continue;
             int status = is_believed(p, arena, spreads, n, j, &rise, &yes);
             bool walks = false;
-            if (!status && yes)
+            if (!status && yes && *found) /* without a TLB there are no walks to see */
                 status = is_of_walks(p, arena, &rise, &walks);
             if (status)
                 return status;
