@@ -230,16 +230,17 @@ static int is_of_walks(struct probing *p, enum arena arena, const struct rise *r
     return status;
 }
 
-/* Whether a rise was found already: at the same place, or so near that one TLB may have
- * both. A TLB that is filled unevenly rises slowly and may look like two: then it is one,
- * and the curve allows for either end. */
+/* Whether a rise was found already: at the same place, or less than an octave from it and
+ * with entries that both allow for. A TLB that is filled unevenly rises slowly and may look
+ * like two: then it is one, and the curve allows for either end. */
 static bool is_found(const struct rise *rise, struct rise *rises, size_t found)
 {
     for (size_t i = 0; i < found; i++) {
         struct reach *can = &rises[i].can;
         if (same_place(&rises[i], rise))
             return true;
-        if (rise->can.low < can->high && can->low < rise->can.high) {
+        if (fabs(log2(rise->from / rises[i].from)) < 1 && rise->can.low < can->high &&
+            can->low < rise->can.high) {
             can->low = fmin(can->low, rise->can.low);
             can->high = fmax(can->high, rise->can.high);
             return true;
