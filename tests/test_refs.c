@@ -634,6 +634,37 @@ static void tlb_gap_has_rows_of_pages(void **state)
     refs_release(&refs);
 }
 
+/* One page in each part of the ground, in any place of it, but as those side by side among
+ * their neighbours; and no line twice. */
+static void scattered_pages_are_anywhere(void **state)
+{
+    (void)state;
+    enum { N = 8, KEEP = 2, CHOICES = 16, TIMES = 200 };
+    const struct ground small = {
+        .page = PAGE, .bytes = (uint64_t)N * KEEP * CHOICES * PAGE, .line = LINE};
+    struct refs refs = {0};
+    struct rng rng = {1};
+    size_t n, seen[CHOICES] = {0};
+    for (int time = 0; time < TIMES; time++) {
+        size_t used[LINES] = {0};
+        assert_int_equal(refs_scattered(&refs, &small, &rng, N, KEEP), 0);
+        uint64_t *at = places(&refs, &n);
+        assert_int_equal(n, N);
+        for (size_t i = 0; i < n; i++) {
+            uint64_t page = at[i] / PAGE;
+            assert_int_equal(page / KEEP / CHOICES, i);
+            assert_int_equal(page % KEEP, i % KEEP);
+            assert_int_equal(used[at[i] % PAGE / LINE]++, 0);
+            seen[page / KEEP % CHOICES]++;
+        }
+        free(at);
+    }
+    for (int i = 0; i < CHOICES; i++)
+        assert_true(seen[i] > N * TIMES / CHOICES / 2);
+    assert_int_equal(refs_scattered(&refs, &small, &rng, N * CHOICES, KEEP), -1);
+    refs_release(&refs);
+}
+
 /* Pattern A, all of it, then pattern B; together they touch every line of both runs while
  * the stripe is below the line, and half of the lines of each from then on. */
 static void line_string_has_two_patterns(void **state)
@@ -774,6 +805,7 @@ int main(void)
         cmocka_unit_test(folded_string_has_as_many_lines_as_visits),
         cmocka_unit_test(folded_string_fills_sets_evenly),
         cmocka_unit_test(tlb_gap_has_rows_of_pages),
+        cmocka_unit_test(scattered_pages_are_anywhere),
         cmocka_unit_test(line_string_has_two_patterns),
         cmocka_unit_test(line_patterns_fit_into_each_other),
         cmocka_unit_test(stripes_may_be_moved_or_laid_together),

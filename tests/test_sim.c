@@ -5,6 +5,8 @@
  */
 #include "test_sim_machine.h"
 
+#include <stdbool.h>
+
 #define PAGE UINT64_C(4096)
 #define LINE UINT64_C(64)
 
@@ -257,6 +259,57 @@ static void tlbs_are_asked_in_turn(void **state)
     assert_int_equal(sim_load(b->sim, 4 * PAGE).tlb, 3); /* page 0 goes, the oldest */
     assert_int_equal(sim_load(b->sim, 1 * PAGE).tlb, 2);
     assert_int_equal(sim_load(b->sim, 0 * PAGE).tlb, 3);
+}
+
+/* Two pages a stride apart, in a TLB of four sets with one way: whether they share it. */
+static bool share_a_set(uint32_t index, uint64_t stride)
+{
+    struct memory memory = {0};
+    struct strata_machine machine = machine_empty();
+    machine_add_cache(&machine, 1, 64, 16);
+    machine_add_tlb(&machine, 1, 4, 1)->index = index;
+    struct sim *sim = machine_start(&machine, &memory);
+    sim_load(sim, 0);
+    sim_load(sim, stride * PAGE);
+    bool gone = sim_load(sim, 0).tlb != 1;
+    sim_release(sim);
+    return gone;
+}
+
+static void the_index_of_a_tlb_may_be_hashed(void **state)
+{
+    (void)state;
+    for (uint64_t stride = 1; stride <= 64; stride++) {
+        assert_int_equal(share_a_set(STRATA_LOW, stride), stride % 4 == 0);
+        assert_int_equal(share_a_set(STRATA_GRAY, stride), (stride ^ stride >> 1) % 4 == 0);
+        assert_int_equal(share_a_set(STRATA_XOR, stride), (stride ^ stride >> 2) % 4 == 0);
+    }
+    int shared = 0;
+    for (uint64_t stride = 1; stride <= 256; stride++)
+        shared += share_a_set(STRATA_MIXED, 4 * stride);
+    assert_true(shared > 256 / 8 && shared < 256 / 2);
+}
+
+/* A line of a table serves eight pages: its first walk loads it from memory, the others
+ * find it in the first cache. */
+static void a_walk_may_load_from_tables(void **state)
+{
+    struct rig *b = *state;
+    machine_add_cache(&b->machine, 1, 64, 16);
+    machine_add_tlb(&b->machine, 1, 1, 1);
+    b->machine.walk_tables = 1;
+    start(b);
+    for (uint64_t page = 0; page < 32; page++) {
+        uint32_t table = page % 8 ? 4 : 200;
+        assert_int_equal(sim_load(b->sim, page * PAGE).cycles, 200 + 30 + table);
+        assert_int_equal(sim_load(b->sim, page * PAGE).cycles, 4);
+    }
+    const struct sim_counts *c = sim_counts(b->sim);
+    assert_int_equal(c->walks, 32);
+    assert_int_equal(c->misses[0], 32); /* those of the program */
+    assert_int_equal(c->cycles, 32 * (4 + 200 + 30) + 4 * 200 + 28 * 4);
+    const uint64_t offsets[] = {30 * PAGE, 31 * PAGE};
+    assert_int_equal(sim_chase(b->sim, 0, offsets, 2), 2 * (4 + 30 + 4));
 }
 
 /* Which lines of the first page are in level 1: a letter each, 'x' if so. Looking changes
@@ -525,6 +578,8 @@ int main(void)
         TEST(an_access_may_touch_many_lines),
         TEST(addresses_wrap_around),
         TEST(tlbs_are_asked_in_turn),
+        TEST(the_index_of_a_tlb_may_be_hashed),
+        TEST(a_walk_may_load_from_tables),
         TEST(next_line_fetches_what_follows_a_miss),
         TEST(adjacent_fetches_the_other_of_a_pair),
         TEST(stride_wants_two_equal_steps),

@@ -338,3 +338,30 @@ out:
     free(iso);
     return status;
 }
+
+/* The first point from i on, before `last`, where a share of the rise is reached, there and
+ * at the next one: a single one may have been disturbed. */
+static size_t reaches(const double *y, size_t i, size_t last, double height)
+{
+    while (i < last && (y[i] < height || y[i + 1] < height))
+        i++;
+    return i;
+}
+
+struct reach rise_reach(const double *x, const double *y, const struct levels *levels,
+                        size_t rise)
+{
+    const struct plateau *below = &levels->plateau[rise - 1], *above = below + 1;
+    double base = y[(below->first + below->last) / 2], height = above->height - base;
+    double low = x[below->first];
+    size_t half = reaches(y, below->first, above->last, base + height / 2);
+    size_t most = reaches(y, half, above->last, base + 0.75 * height);
+    for (size_t i = below->first; i <= below->last && i < half; i++) {
+        double missing = fmax(0, y[i] - base) / height;
+        if (missing < 0.125)
+            low = fmax(low, x[i] * (1 - 2 * missing));
+    }
+    double middle = half ? sqrt(x[half - 1] * x[half]) : x[half];
+    low = floor(fmin(low, x[most]));
+    return (struct reach){low, fmin(x[most], fmax(low, round(middle))), x[most]};
+}

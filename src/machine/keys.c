@@ -20,6 +20,7 @@ static const char *const answers[] = {"no", "yes", NULL};
 static const char *const mappings[] = {"random", "contiguous", "coloured", NULL};
 static const char *const prefetches[] = {"none",   "next-line", "adjacent", "stride",
                                          "stream", "streamer",  NULL};
+static const char *const tlb_indexes[] = {"low", "gray", "xor", "mixed", NULL};
 static const char *const types[] = {"int", "float", NULL};
 
 #define FIELD(record, field)                                                               \
@@ -63,11 +64,13 @@ static const struct key tlb_keys[] = {
     {"ways", KEY_WAYS, FIELD(strata_tlb, ways), true, NULL, "full", 1, 1 << 24},
     {"latency", KEY_NUMBER, FIELD(strata_tlb, latency), false, NULL, "7", 0, MOST_CYCLES},
     {"policy", KEY_CHOICE, FIELD(strata_tlb, policy), false, "lru", WORDS(policies)},
+    {"index", KEY_CHOICE, FIELD(strata_tlb, index), false, "low", WORDS(tlb_indexes)},
 };
 
 static const struct key walk_keys[] = {
     {"latency", KEY_NUMBER, FIELD(strata_machine, walk_latency), true, NULL, "30", 0, MOST_CYCLES},
     {"huge_latency", KEY_NUMBER, FIELD(strata_machine, walk_huge_latency), false, "0", NULL, 0, MOST_CYCLES},
+    {"tables", KEY_CHOICE, FIELD(strata_machine, walk_tables), false, "no", WORDS(answers)},
 };
 
 static const struct key memory_keys[] = {

@@ -56,11 +56,11 @@ void mapping_init(struct mapping *mapping, const struct strata_machine *machine,
     *mapping = (struct mapping){
         .identity = machine->mapping == STRATA_MAP_CONTIGUOUS,
         .huge = machine->huge,
+        .splintered = machine->splintered,
         .span_size = UINT64_MAX,
     };
     for (int huge = 0; huge < 2; huge++) {
-        bool whole = huge && machine->huge && !machine->splintered;
-        uint32_t shift = log2_up(whole ? machine->huge : machine->page);
+        uint32_t shift = log2_up(huge && machine->huge ? machine->huge : machine->page);
         mapping->shift[huge] = shift;
         mapping->kept[huge] = indexed > shift ? indexed - shift : 0;
     }

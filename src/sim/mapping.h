@@ -10,9 +10,9 @@
  * - coloured: its low bits that take part in the index of any physically indexed cache
  *   are kept, the rest is scrambled. (Where the number of sets is no power of two, as
  *   many low bits as the sets of one way span.)
- * Ranges on huge pages are mapped likewise in units of the huge page (of the base page,
- * where they are splintered), into a half of physical memory of their own: they and base
- * pages never collide, as long as virtual addresses are below 2^63. */
+ * Ranges on huge pages are mapped likewise in units of the huge page, into a half of
+ * physical memory of their own: they and base pages never collide, as long as virtual
+ * addresses are below 2^63. */
 #ifndef SIM_MAPPING_H
 #define SIM_MAPPING_H
 
@@ -37,7 +37,8 @@ struct mapping {
     uint32_t shift[2]; /* log2 of the base page and of the huge page */
     uint32_t kept[2];  /* low bits of their numbers that stay */
     struct scramble scramble[2];
-    uint64_t huge; /* bytes of a huge page, 0: none */
+    uint64_t huge;   /* bytes of a huge page, 0: none */
+    bool splintered; /* huge pages are in truth base pages */
     /* The part of memory, all huge or all base pages, that was asked for last. */
     uint64_t span, span_size; /* size is one less, so that it may be everything */
     bool span_huge;
