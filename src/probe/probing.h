@@ -148,6 +148,15 @@ double separation(const double *low, const double *high, size_t n);
 /* The latency of what is behind cache i: of the next one, or of memory. */
 const struct strata_value *latency_behind(const struct probing *p, int i);
 
+/* A plain chase between what the level before and this one hold. */
+int hear_witness(struct probing *p, int level);
+
+/* Doubts a latency from which that cannot be explained; the interval then holds both. */
+void ask_witness(struct probing *p, int level, struct strata_value *latency);
+
+/* Whether that took between low and high for some footprint, and the least of it. */
+bool witness_within(struct probing *p, int level, double low, double high, double *cycles);
+
 /* The first cache's line, or a guess. */
 double first_line(const struct probing *p);
 
