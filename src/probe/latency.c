@@ -31,30 +31,22 @@ enum {
     MOST_TRIALS = 64,
 };
 
-#define TOGETHER 0.75 /* of the first TLB's entries: pages visited together */
-#define BEYOND   1.6  /* times what the level before holds: the first footprint */
-#define WITHIN   0.8  /* of what the level holds: the last one */
-#define DRIVEN   4.5  /* times what the level before holds: chance leaves 1% of it */
-#define OCTAVE   2    /* from one level to the next, at least */
-#define CLEAR    0.92 /* confidence that a prefetcher is there */
-#define LEFT     0.03 /* of the time, that may be off where trials agree */
-#define MEMORY   6    /* times what the last level holds, or… */
-#define ROUGH    2    /* …so many as long as it is not known how far apart is enough */
-#define LONGER   4    /* times as long, if that was not enough */
-#define SHARED   1.25 /* factor to both sides that memory may be off from run to run */
+#define BEYOND 1.6  /* times what the level before holds: the first footprint */
+#define WITHIN 0.8  /* of what the level holds: the last one */
+#define DRIVEN 4.5  /* times what the level before holds: chance leaves 1% of it */
+#define OCTAVE 2    /* from one level to the next, at least */
+#define CLEAR  0.92 /* confidence that a prefetcher is there */
+#define LEFT   0.03 /* of the time, that may be off where trials agree */
+#define MEMORY 6    /* times what the last level holds, or… */
+#define ROUGH  2    /* …so many as long as it is not known how far apart is enough */
+#define LONGER 4    /* times as long, if that was not enough */
+#define SHARED 1.25 /* factor to both sides that memory may be off from run to run */
 
-/* Base pages that are visited together: as many as the first TLB surely holds, so that the
- * visits of a page share one miss there, and so many that a prefetcher which follows pages
- * loses them (one is known that follows 32). */
+/* Base pages that are visited together. */
 static size_t block_of(const struct probing *p)
 {
-    for (int i = 0; i < p->probed->ntlbs; i++) {
-        const struct strata_probed_tlb *tlb = &p->probed->tlbs[i];
-        if (tlb->level == 1 && tlb->page == p->runner->ground[BASE_PAGES].page &&
-            tlb->entries.known)
-            return (size_t)fmax(1, TOGETHER * tlb->entries.low);
-    }
-    return BLOCK;
+    double pages = pages_together(p);
+    return pages ? (size_t)pages : BLOCK;
 }
 
 /* Where a string lies. Huge pages are visited as if they were base pages: the host of a

@@ -148,6 +148,10 @@ double separation(const double *low, const double *high, size_t n);
 /* The latency of what is behind cache i: of the next one, or of memory. */
 const struct strata_value *latency_behind(const struct probing *p, int i);
 
+/* Base pages among which one may go to and fro without a miss in the first TLB; 0 if
+ * nothing is known of it. */
+double pages_together(const struct probing *p);
+
 /* A plain chase between what the level before and this one hold. */
 int hear_witness(struct probing *p, int level);
 

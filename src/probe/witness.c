@@ -18,27 +18,29 @@
 
 enum { TRIALS = 3 }; /* of each footprint, each time */
 
-#define BEYOND  2   /* times what the level before holds: the first footprint */
-#define WITHIN  0.7 /* of what the level holds: the last one */
-#define DOUBTED 0.5 /* confidence, where the two contradict each other */
+#define BEYOND   2    /* times what the level before holds: the first footprint */
+#define WITHIN   0.7  /* of what the level holds: the last one */
+#define TOGETHER 0.75 /* of the first TLB's entries: neighbours may use some */
+#define DOUBTED  0.5  /* confidence, where the two contradict each other */
+
+/* A prefetcher that follows pages is known that follows 32 of them: more are visited where
+ * the TLB has room for these. */
+double pages_together(const struct probing *p)
+{
+    for (int i = 0; i < p->probed->ntlbs; i++) {
+        const struct strata_probed_tlb *tlb = &p->probed->tlbs[i];
+        if (tlb->level == 1 && tlb->page == p->runner->ground[BASE_PAGES].page &&
+            tlb->entries.known)
+            return floor(fmax(1, TOGETHER * tlb->entries.low));
+    }
+    return 0;
+}
 
 static int build_plain(struct probing *p, const struct string *s, double x)
 {
     const struct ground *ground = &p->runner->ground[s->arena];
     return refs_cache(&p->refs, ground, &p->rng, (uint64_t)x,
                       (size_t)(x / (double)ground->page) + 1);
-}
-
-/* The entries of the first TLB, or none. */
-static double first_reach(const struct probing *p)
-{
-    uint64_t page = p->runner->ground[BASE_PAGES].page;
-    for (int i = 0; i < p->probed->ntlbs; i++) {
-        const struct strata_probed_tlb *tlb = &p->probed->tlbs[i];
-        if (tlb->level == 1 && tlb->page == page && tlb->entries.known)
-            return tlb->entries.low * (double)page;
-    }
-    return 0;
 }
 
 /* Cycles that translation adds to each visit of so many bytes, at the most. */
@@ -71,7 +73,7 @@ static size_t footprints(const struct probing *p, int level, double bytes[2])
 {
     const struct strata_probed_cache *cache = &p->probed->caches[level];
     double low = BEYOND * cache[-1].effective.value, high = WITHIN * cache->effective.value;
-    double reach = first_reach(p);
+    double reach = pages_together(p) * (double)p->runner->ground[BASE_PAGES].page;
     if (reach >= low)
         high = fmin(high, reach);
     high = fmin(high, (double)p->runner->ground[BASE_PAGES].bytes);
