@@ -27,6 +27,11 @@ enum {
 enum strata_kind { STRATA_DATA, STRATA_INSTRUCTION, STRATA_UNIFIED };
 enum strata_policy { STRATA_LRU, STRATA_PLRU, STRATA_FIFO, STRATA_RANDOM };
 enum strata_index { STRATA_VIRTUAL, STRATA_PHYSICAL };
+
+/* How a TLB chooses the set of a page: by the low bits of its number; by these and their
+ * upper neighbours; by these and as many above them; by a mix of all bits, so that pages
+ * side by side do not fill the sets evenly. */
+enum strata_tlb_index { STRATA_LOW, STRATA_GRAY, STRATA_XOR, STRATA_MIXED };
 enum strata_inclusion { STRATA_NINE, STRATA_INCLUSIVE, STRATA_EXCLUSIVE };
 enum strata_mapping { STRATA_MAP_RANDOM, STRATA_MAP_CONTIGUOUS, STRATA_MAP_COLOURED };
 enum strata_prefetch {
@@ -64,7 +69,8 @@ struct strata_tlb {
     uint32_t ways;    /* == entries if fully associative */
     uint32_t latency; /* extra cycles when the translation is found here */
     uint32_t policy;
-    uint64_t page; /* bytes mapped by an entry */
+    uint32_t index; /* enum strata_tlb_index */
+    uint64_t page;  /* bytes mapped by an entry */
 };
 
 struct strata_prefetcher {
@@ -93,13 +99,15 @@ struct strata_noise {
 
 struct strata_machine {
     char name[STRATA_NAME_SIZE];
-    uint64_t page;      /* bytes, the base page */
-    uint64_t huge;      /* bytes, 0: programs cannot have huge pages */
-    uint64_t frequency; /* Hz */
-    uint32_t mapping;   /* enum strata_mapping */
+    uint64_t page;       /* bytes, the base page */
+    uint64_t huge;       /* bytes, 0: programs cannot have huge pages */
+    uint64_t frequency;  /* Hz */
+    uint32_t mapping;    /* enum strata_mapping */
+    uint32_t splintered; /* the host keeps huge pages as base pages: so do the TLBs */
     uint32_t ncaches, ntlbs, nprefetchers;
-    uint32_t walk_latency;                         /* extra cycles for a page walk */
-    uint32_t memory_latency;                       /* cycles */
+    uint32_t walk_latency;   /* extra cycles for a page walk */
+    uint32_t walk_tables;    /* its last step is a load through the data caches */
+    uint32_t memory_latency; /* cycles */
     struct strata_cache caches[STRATA_MAX_CACHES]; /* by level, data before code */
     struct strata_tlb tlbs[STRATA_MAX_TLBS];       /* by page size, then level */
     struct strata_prefetcher prefetchers[STRATA_MAX_PREFETCHERS];

@@ -19,6 +19,8 @@ static const char *const inclusions[] = {"none", "inclusive", "exclusive", NULL}
 static const char *const mappings[] = {"random", "contiguous", "coloured", NULL};
 static const char *const prefetches[] = {"none",   "next-line", "adjacent",
                                          "stride", "stream",    NULL};
+static const char *const tlb_indexes[] = {"low", "gray", "xor", "mixed", NULL};
+static const char *const no_yes[] = {"no", "yes", NULL};
 static const char *const types[] = {"int", "float", NULL};
 
 #define FIELD(record, field)                                                               \
@@ -35,6 +37,7 @@ static const struct key machine_keys[] = {
     {"huge", KEY_SIZE, FIELD(strata_machine, huge), false, "none", NULL, 0, 1ull << 40},
     {"frequency", KEY_COUNT, FIELD(strata_machine, frequency), true, NULL, "2400M", 1, 1000000000000},
     {"mapping", KEY_CHOICE, FIELD(strata_machine, mapping), false, "random", WORDS(mappings)},
+    {"splintered", KEY_CHOICE, FIELD(strata_machine, splintered), false, "no", WORDS(no_yes)},
 };
 
 static const struct key cache_keys[] = {
@@ -61,10 +64,12 @@ static const struct key tlb_keys[] = {
     {"ways", KEY_WAYS, FIELD(strata_tlb, ways), true, NULL, "full", 1, 1 << 24},
     {"latency", KEY_NUMBER, FIELD(strata_tlb, latency), false, NULL, "7", 0, MOST_CYCLES},
     {"policy", KEY_CHOICE, FIELD(strata_tlb, policy), false, "lru", WORDS(policies)},
+    {"index", KEY_CHOICE, FIELD(strata_tlb, index), false, "low", WORDS(tlb_indexes)},
 };
 
 static const struct key walk_keys[] = {
     {"latency", KEY_NUMBER, FIELD(strata_machine, walk_latency), true, NULL, "30", 0, MOST_CYCLES},
+    {"tables", KEY_CHOICE, FIELD(strata_machine, walk_tables), false, "no", WORDS(no_yes)},
 };
 
 static const struct key memory_keys[] = {

@@ -245,7 +245,8 @@ int runner_simulated(struct runner **runner, const struct strata_machine *machin
     s->runner.ground[HUGE_PAGES] = ground(machine->huge, huge_bytes);
     s->base[BASE_PAGES] = UINT64_C(1) << 40;
     s->base[HUGE_PAGES] = UINT64_C(1) << 42;
-    if (machine->huge && sim_map_huge(s->sim, s->base[HUGE_PAGES], huge_bytes))
+    if (machine->huge && !machine->splintered &&
+        sim_map_huge(s->sim, s->base[HUGE_PAGES], huge_bytes))
         s->runner.ground[HUGE_PAGES].bytes = 0;
     /* The integer add is timed on the same dirty clock as everything else. */
     double add = 0;

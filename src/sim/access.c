@@ -205,16 +205,17 @@ COLD uint32_t translate_miss(const struct route *route, uint64_t address, uint32
     for (; depth < route->n; depth++) {
         uint64_t page = address >> route->shift[depth];
         struct cache *pages = route->tlb[depth];
-        if (cache_hit(pages, cache_set(pages, page), page | route->flag))
+        if (cache_hit(pages, cache_set_of_page(pages, page), page | route->flag))
             break;
     }
     for (uint32_t i = depth; i-- > first;) {
         uint64_t page = address >> route->shift[i];
         struct cache *pages = route->tlb[i];
+        uint64_t set = cache_set_of_page(pages, page);
         if (pages->stamped)
-            cache_fill_stamped(pages, cache_set(pages, page), page | route->flag);
+            cache_fill_stamped(pages, set, page | route->flag);
         else
-            cache_fill(pages, cache_set(pages, page), page | route->flag);
+            cache_fill(pages, set, page | route->flag);
     }
     return depth;
 }
@@ -237,7 +238,7 @@ HOT uint32_t translate(const struct path *path, uint64_t address, bool huge)
         return 0;
     }
     struct cache *pages = route->tlb[0];
-    uint64_t set = cache_set(pages, page);
+    uint64_t set = cache_set_of_page(pages, page);
     uint32_t way = cache_find(pages, set, page | route->flag), depth = 0;
     if (way != CACHE_NO_WAY) {
         cache_touch(pages, set, way);
@@ -267,6 +268,28 @@ HOT uint32_t look_up(struct sim *sim, const struct path *path, uint64_t address,
     return 0;
 }
 
+/* The last step of a walk: a load of the page's entry, 8 bytes, side by side as the pages
+ * are. Tables lie where no program's addresses are, those of huge pages apart. */
+COLD void read_table(struct sim *sim, const struct path *path, uint64_t address, bool huge)
+{
+    enum { ENTRY = 8, TABLES = 62, HUGE_TABLES = 61 };
+    uint64_t base = UINT64_C(1) << TABLES | (uint64_t)huge << HUGE_TABLES;
+    uint64_t at = base + (address >> sim->mapping.shift[huge]) * ENTRY;
+    uint64_t victim = sim->victim;
+    uint32_t depth = look_up(sim, path, at, mapping_physical(&sim->mapping, at, false));
+    sim->walked += path->results[depth].cycles - path->routes[0].cycles[0];
+    sim->victim = victim;
+}
+
+/* The cycles that tables cost since they were taken last; those count. */
+HOT uint32_t take_walked(struct sim *sim)
+{
+    uint32_t walked = sim->walked;
+    sim->counts.cycles += walked;
+    sim->walked = 0;
+    return walked;
+}
+
 /* Levels beyond the first whose sets the memory of this computer is asked for as soon as
  * they are known; an access that stays nearer does that for nothing. */
 enum { EXPECTED = 2 };
@@ -280,8 +303,10 @@ COLD uint32_t access_slowly(struct sim *sim, const struct path *path, uint64_t a
         physical = mapping_physical(&sim->mapping, address, huge);
     for (uint32_t i = 1; i <= EXPECTED && i < path->n; i++)
         cache_expect(&path->level[i]->lines, level_set(path->level[i], address, physical));
-    uint32_t end = huge * END_HUGE;
-    end += translate(path, address, huge) * END_TLB;
+    uint32_t depth = translate(path, address, huge);
+    if (path->tables && depth && depth == path->routes[huge].n)
+        read_table(sim, path, address, huge);
+    uint32_t end = huge * END_HUGE + depth * END_TLB;
     return end + look_up(sim, path, address, physical);
 }
 
@@ -448,8 +473,17 @@ COLD const struct sim_result *access_lines(struct sim *sim, struct path *path,
     *result = path->results[end];
     /* the slower part need not be the worst in both */
     sim->counts.cycles += cycles - (uint64_t)result->cycles;
-    result->cycles = cycles;
+    result->cycles = cycles + take_walked(sim);
     result->victim = victim;
+    return result;
+}
+
+/* The result of an access that also read tables. */
+COLD const struct sim_result *walked_result(struct sim *sim, const struct sim_result *from)
+{
+    struct sim_result *result = &sim->straddling;
+    *result = *from;
+    result->cycles += take_walked(sim);
     return result;
 }
 
@@ -468,6 +502,8 @@ const struct sim_result *sim_access_otherwise(struct sim *sim, uint64_t address,
     uint32_t end = access_line(sim, path, address);
     path->ends[end]++;
     path->results[end].victim = sim->victim;
+    if (__builtin_expect(sim->walked, 0))
+        return walked_result(sim, &path->results[end]);
     return &path->results[end];
 }
 
@@ -517,7 +553,7 @@ HOT uint32_t chase(struct sim *sim, struct path *path, uint64_t base,
         }
         uint32_t end = access_line(sim, path, address);
         path->ends[end]++;
-        *cycles += path->results[end].cycles;
+        *cycles += path->results[end].cycles + take_walked(sim);
         far += end % END_TLB > 1;
     }
     path->ends[0] += quick;

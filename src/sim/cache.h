@@ -77,6 +77,8 @@ struct cache {
     uint64_t modulo;          /* sets where it is not, else 0 */
     uint64_t inverse;         /* 2^64 / modulo */
     uint32_t ways;
+    uint8_t index;  /* of a TLB: enum strata_tlb_index */
+    uint8_t fold;   /* of such a one: log2 of the sets */
     uint32_t every; /* a bit for each way of a small set */
     bool large, near;
     bool plain;      /* small, the oldest way goes, none are occupied, and not near */
@@ -167,6 +169,20 @@ static inline uint64_t cache_set(const struct cache *cache, uint64_t number)
 static inline uint64_t cache_hash(uint64_t key)
 {
     return key * 0x9e3779b97f4a7c15u; /* 2^64 / golden ratio: spreads even strides */
+}
+
+/* What stands for a page number where a TLB chooses the set by more than its low bits. */
+static inline uint64_t cache_page_mixed(const struct cache *cache, uint64_t page)
+{
+    if (cache->index == STRATA_MIXED)
+        return cache_hash(page) >> 24;
+    return page ^ page >> (cache->index == STRATA_GRAY ? 1 : cache->fold);
+}
+
+/* The set of a page in a TLB. */
+static inline uint64_t cache_set_of_page(const struct cache *cache, uint64_t page)
+{
+    return cache_set(cache, cache->index ? cache_page_mixed(cache, page) : page);
 }
 
 static inline uint8_t cache_mark(uint64_t key)

@@ -67,6 +67,7 @@ struct path {
     struct sim_quick *quick;       /* what is near; paths with one first cache share it */
     bool translated;               /* some level is */
     bool prefetches;               /* some level has a prefetcher */
+    bool tables;                   /* walks load from tables */
     bool simple;                   /* access_simply() may be used */
     bool casts[STRATA_MAX_CACHES]; /* the level's victims go into the next */
     bool passes[STRATA_MAX_CACHES]; /* that, or it is inclusive */
@@ -89,7 +90,8 @@ struct sim {
     uint64_t clock;      /* of all stamps */
     uint64_t hits[3][4]; /* quick ones that are not counted yet, as path */
     struct sim_counts counts;
-    struct sim_result straddling; /* of the last access that did */
+    struct sim_result straddling; /* of the last access that did, or that read tables */
+    uint32_t walked;              /* cycles of loads from tables that are not counted yet */
     uint64_t victim; /* of the last access that was not quick, as in a result */
     struct path paths[PATHS];
     struct route routes[2][2]; /* [fetch][huge] */

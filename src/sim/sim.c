@@ -123,6 +123,8 @@ static int build_tlbs(struct sim *sim, const struct strata_machine *machine)
         sim->ntlbs++;
         if (cache_init(&sim->tlbs[i], &shape, &sim->allocator))
             return -1;
+        sim->tlbs[i].index = (uint8_t)tlb->index;
+        sim->tlbs[i].fold = (uint8_t)log2_of(shape.sets);
         if (tlb->level > sim->tlb_levels)
             sim->tlb_levels = tlb->level;
     }
@@ -178,7 +180,7 @@ static void lead_nowhere(struct sim_quick *quick)
 /* Whether the oldest stamp says what goes, and a mask the set. */
 static bool is_simple_near(const struct cache *cache)
 {
-    return cache->stamped && !cache->modulo;
+    return cache->stamped && !cache->modulo && !cache->index;
 }
 
 /* Whether that is so in the first cache, nothing follows when a line leaves it, and a hit
@@ -186,7 +188,7 @@ static bool is_simple_near(const struct cache *cache)
 static bool is_simple(const struct path *path)
 {
     const struct level *first = path->level[0], *second = path->level[1];
-    if (path->n == 0 || path->passes[0] || first->translated ||
+    if (path->n == 0 || path->tables || path->passes[0] || first->translated ||
         !is_simple_near(&first->lines))
         return false;
     return path->n == 1 || (second->lines.plain && !second->lines.modulo &&
@@ -254,6 +256,7 @@ static void build_path(struct sim *sim, const struct strata_machine *machine, ui
             path->translated |= level->translated;
             path->prefetches |= level->nprefetchers > 0;
         }
+    path->tables = machine->walk_tables && path->n && id != PATH_FETCH;
     if (path->n)
         path->grain = path->level[0]->shift;
     for (uint32_t i = 0; i < path->n; i++)
