@@ -338,3 +338,23 @@ out:
     free(iso);
     return status;
 }
+
+struct reach rise_reach(const double *x, const double *y, const struct levels *levels,
+                        size_t rise)
+{
+    const struct plateau *below = &levels->plateau[rise - 1], *above = below + 1;
+    double base = y[(below->first + below->last) / 2], height = above->height - base;
+    struct reach reach = {x[below->first], x[above->last], x[above->last]};
+    size_t i = below->first;
+    for (; i <= below->last && y[i] - base < height / 2; i++)
+        if (y[i] - base < height / 8)
+            reach.low = fmax(reach.low, x[i] * (1 - 2 * fmax(0, y[i] - base) / height));
+    while (i < above->last && y[i] - base < height / 2)
+        i++;
+    reach.value = i ? sqrt(x[i - 1] * x[i]) : x[i];
+    for (size_t j = above->last + 1; j-- > i && y[j] - base >= 0.75 * height;)
+        reach.high = x[j];
+    reach.value = fmin(reach.high, fmax(reach.low, round(reach.value)));
+    reach.low = floor(reach.low);
+    return reach;
+}

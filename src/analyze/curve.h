@@ -86,4 +86,18 @@ int find_levels(const double *x, const double *y, size_t n, struct levels *level
 int find_most_levels(const double *x, const double *y, size_t n, size_t most,
                      struct levels *levels, struct density *found);
 
+/* What a store may hold whose edge is the rise from one plateau of the curve to the next,
+ * if it is visited all over again and again and a miss costs the whole rise:
+ * - at least as much as hits: of x, of which a share m misses, x (1 - m) stayed in it.
+ * (Twice m is taken off, because a miss may cost less at first than where the rise ends.)
+ * - less than what misses three times of four: with a random index, which fills sets as
+ *   unevenly as can be, 54% to 63% of so much as it holds miss (for 16 ways to 1, LRU).
+ * - about as much as misses half of the time.
+ * `rise` is the number of the upper plateau, from 1 on. */
+struct reach {
+    double low, value, high;
+};
+struct reach rise_reach(const double *x, const double *y, const struct levels *levels,
+                        size_t rise);
+
 #endif

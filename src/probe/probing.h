@@ -34,7 +34,10 @@ struct probing {
     struct tlb_sweep {
         double height;            /* cycles that a miss costs in it */
         double seen;              /* pages that fitted */
+        struct reach can;         /* what its curve allows for */
+        bool lost;                /* what fitted did not at another time */
     } tlb_sweep[STRATA_MAX_TLBS]; /* by TLB */
+    bool splintered;              /* huge pages are kept in parts by what is below */
     bool elsewhere;               /* leave_by_turns() went there last */
     const char *what;             /* the present part */
     bool guest;                   /* others run on the same host */
@@ -188,23 +191,6 @@ int striped_line(struct probing *p, struct strata_probed_cache *cache);
 
 /* T(n, pages). a: n, lines in a page. x: pages. */
 int build_spread(struct probing *p, const struct string *s, double x);
-
-/* The edge of a TLB, as the sweep saw it. */
-struct tlb_edge {
-    enum arena arena;
-    double low, high; /* pages: its entries are between them */
-    double fit;       /* pages that do fit side by side */
-    double height;    /* cycles that a miss costs */
-    double inner;     /* the entries of the level before, or 0 */
-};
-
-/* The entries of a TLB with sets; unknown if it shows none. */
-int tlb_by_sets(struct probing *p, const struct tlb_edge *edge,
-                struct strata_value *entries);
-
-/* The ways of a TLB with so many entries. */
-int tlb_ways(struct probing *p, const struct tlb_edge *edge,
-             const struct strata_value *entries, struct strata_value *ways);
 
 /* The parts. Each returns 0, or a status with the error filled in. */
 int probe_gap(struct probing *p);

@@ -10,8 +10,15 @@
  * among hundreds.) Strides are powers of two, as numbers of sets are, or have as a factor.
  *
  * The ways are found like those of a cache: w + 1 pages that are entries / w apart fall
- * into one set if there are w ways, and into none that is too small if there are more. */
-#include "probe/probing.h"
+ * into one set if there are w ways, and into none that is too small if there are more. At
+ * twice that distance they must fall into one set, too, and w of them must fit: where
+ * misses only become more frequent as pages do, which is what a hashed index looks like,
+ * that is not so.
+ *
+ * That no distance shows sets does not mean that there are none: their index may be hashed.
+ * Pages by chance tell. They fit as well as those side by side only where any page can be
+ * anywhere; sets, however they are chosen, would be filled unevenly. */
+#include "probe/tlbs.h"
 
 #include <math.h>
 
@@ -104,6 +111,26 @@ static int largest_stride(struct probing *p, const struct tlb_edge *edge,
     return 0;
 }
 
+/* Whether conflicts at a stride are those of sets of w ways: w pages fit, and one more
+ * misses at twice the stride, too. */
+static int are_sets(struct probing *p, const struct tlb_edge *edge, double w, double stride,
+                    bool *yes)
+{
+    struct decision d;
+    *yes = true;
+    if (w > 1 && can_be_made(p, edge, w, stride)) {
+        int status = miss_apart(p, edge, w, stride, edge->height / 2, &d);
+        *yes = !d.slower;
+        if (status || !*yes)
+            return status;
+    }
+    if (!can_be_made(p, edge, w + 1, 2 * stride))
+        return 0;
+    int status = miss_apart(p, edge, w + 1, 2 * stride, edge->height / 2, &d);
+    *yes = d.slower;
+    return status;
+}
+
 int tlb_by_sets(struct probing *p, const struct tlb_edge *edge,
                 struct strata_value *entries)
 {
@@ -125,14 +152,53 @@ int tlb_by_sets(struct probing *p, const struct tlb_edge *edge,
             continue;
         }
         double fits = d.confidence;
+        bool sets = false;
         status = miss_apart(p, edge, twice + 1, half, least_miss(edge), &d);
-        if (!status && d.slower) {
+        if (!status && d.slower)
+            status = are_sets(p, edge, apart.fit, apart.stride, &sets);
+        if (!status && sets) {
             double found = apart.stride * apart.fit;
             *entries =
                 known(found, found, found, apart.fits * apart.misses * fits * d.confidence);
         }
         break;
     }
+    return status;
+}
+
+/* x: pages. a: of how many neighbours they keep the places. */
+static int build_scattered(struct probing *p, const struct string *s, double x)
+{
+    return refs_scattered(&p->refs, &p->runner->ground[s->arena], &p->rng, (size_t)x, s->a);
+}
+
+/* Pages whose lines the first cache tells apart by their page numbers. */
+static double index_pages(const struct probing *p, enum arena arena)
+{
+    const struct strata_probed_cache *first = p->probed->caches;
+    if (!p->probed->ncaches || !first->size.known || !first->ways.known)
+        return 1;
+    double way = first->size.value / first->ways.value;
+    return fmax(1, exp2(ceil(log2(way / (double)p->runner->ground[arena].page))));
+}
+
+/* Whether pages by chance fit as those side by side do. A sixteenth of the entries is left
+ * to others: where any page can be anywhere, one too many makes all miss. */
+static int find_full(struct probing *p, const struct tlb_edge *edge, double entries,
+                     double confidence, struct strata_value *ways)
+{
+    const struct ground *ground = &p->runner->ground[edge->arena];
+    double keep = index_pages(p, edge->arena), n = entries - ceil(entries / 16);
+    struct string scattered = {
+        .build = build_scattered, .arena = edge->arena, .a = (uint64_t)keep};
+    struct string beside = {.build = build_spread, .arena = edge->arena, .a = 1};
+    struct decision d;
+    *ways = unknown("no distance between pages shows its sets: its index may be hashed");
+    if (n < 1 || 2 * n * keep > (double)(ground->bytes / ground->page))
+        return 0;
+    int status = decide_slower(p, &scattered, n, &beside, n, least_miss(edge), &d);
+    if (!status && !d.slower && d.confidence >= SURE)
+        *ways = known(entries, entries, entries, confidence * d.confidence);
     return status;
 }
 
@@ -151,10 +217,13 @@ int tlb_ways(struct probing *p, const struct tlb_edge *edge,
             return status;
         confidence *= d.confidence;
         if (d.slower) {
-            *ways = known(w, w, w, confidence);
-            return 0;
+            bool yes;
+            status = are_sets(p, &full, w, entries / w, &yes);
+            *ways = yes ? known(w, w, w, confidence)
+                        : unknown("pages far apart miss, but not as those of one set do: "
+                                  "its index may be hashed");
+            return status;
         }
     }
-    *ways = known(entries, entries, entries, confidence);
-    return 0;
+    return find_full(p, &full, entries, confidence, ways);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The TLBs: how many levels, their entries, ways, and what a miss costs.
+ * The TLBs: how many levels there are. tlb_entries.c finds the size of each.
  *
  * T(n, pages) visits n lines in each page. Its control is as many lines packed into as few
  * pages as can be: what T costs more is translation. Packing does not hide all that the
@@ -8,19 +8,18 @@
  * shows at the same number of lines. Where n = 1 and n = 2 do not agree, 3 and 4 vote too,
  * and then as many lines in half as many pages.
  *
- * The number of entries is then searched for with pages far apart (tlb_sets.c), or, where
- * these show no sets, by bisection with pages side by side: when one page too many is
- * visited in turn, at least the pages of one set miss, which is at least two. */
-#include "core/sort.h"
-#include "probe/probing.h"
+ * A walk gets slower, too, as more pages are visited: when the tables no longer fit into a
+ * cache. Tables of pages that are far apart need more lines, but no more entries of a TLB:
+ * so half as many pages, some distance apart, must still fit into what is to be a TLB.
+ *
+ * A host may keep the huge pages of a guest in parts, and then so do the TLBs. That shows
+ * when many parts of one huge page miss. */
+#include "probe/tlbs.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LEFT 0.03 /* of a penalty: caches may not treat the two strings quite alike */
-#define ANEW 0.03 /* of the budget: for another search, where the first was not sure */
 
 enum {
     FIRST = 4,      /* pages */
@@ -46,22 +45,6 @@ static int build_packed(struct probing *p, const struct string *s, double x)
     const struct ground *ground = &p->runner->ground[s->arena];
     return refs_sparse(&p->refs, ground, &p->rng, (uint64_t)x * s->a * ground->line, s->b,
                        BLOCK);
-}
-
-/* About half as many pages as lines: a multiple of a power of two, so that a line's page
- * has the same low bits as in T and it goes into the same set of a virtually indexed cache.
- */
-static size_t folded_pages(size_t n)
-{
-    size_t unit = n >= 512 ? 64 : n >= 64 ? 8 : 1;
-    return (n / 2 + unit) / unit * unit;
-}
-
-/* x: lines. */
-static int build_folded(struct probing *p, const struct string *s, double x)
-{
-    size_t n = (size_t)x, pages = folded_pages(n);
-    return refs_folded(&p->refs, &p->runner->ground[s->arena], &p->rng, n, pages);
 }
 
 /* As far apart as prefetchers bring in, where that leaves few pages. */
@@ -144,13 +127,6 @@ static int measure_spread(struct probing *p, enum arena arena, uint64_t lines, d
     return 0;
 }
 
-/* A rise: between the plateaus of a spread. */
-struct rise {
-    double from, to; /* pages: the last point below it and the first one above */
-    double height;   /* cycles */
-    double seen;     /* pages that the sweep saw fit */
-};
-
 static struct rise rise_of(const struct spread *s, size_t level)
 {
     const struct plateau *below = &s->levels.plateau[level], *above = below + 1;
@@ -158,7 +134,11 @@ static struct rise rise_of(const struct spread *s, size_t level)
     double low = cost->y[(below->first + below->last) / 2], height = above->height - low;
     double last = cost->x[below->last];
     bool fits = cost->y[below->last] - low < height / 8;
-    return (struct rise){last, cost->x[above->first], height, fits ? last : 0};
+    return (struct rise){.from = last,
+                         .to = cost->x[above->first],
+                         .height = height,
+                         .seen = fits ? last : 0,
+                         .can = rise_reach(cost->x, cost->y, &s->levels, level + 1)};
 }
 
 /* Whether two rises are one: cache effects lie at least an octave off from one n to its
@@ -213,6 +193,36 @@ static int is_believed(struct probing *p, enum arena arena, const struct spread 
     return *yes == (of == 0) ? 0 : is_translation(p, arena, rise, yes);
 }
 
+/* Pages that are a stride apart, in one row. a: the stride. x: pages. */
+static int build_row(struct probing *p, const struct string *s, double x)
+{
+    return refs_tlb_gap(&p->refs, &p->runner->ground[s->arena], &p->rng, (size_t)x, s->a,
+                        1);
+}
+
+/* Whether a rise is one of walks: half as many pages as were cheap cost about that much
+ * more when they are apart. By an odd stride, so that they are in all sets; nine, if that
+ * can be had, because a line of a table serves eight pages or fewer. */
+static int is_of_walks(struct probing *p, enum arena arena, const struct rise *rise,
+                       bool *yes)
+{
+    enum { APART = 9 };
+    const struct ground *ground = &p->runner->ground[arena];
+    double n = floor(rise->from / 2), room = (double)(ground->bytes / ground->page);
+    uint64_t stride = APART;
+    struct decision d;
+    while (stride > 1 && n * (double)stride > room)
+        stride -= 2;
+    *yes = false;
+    if (n < 1 || stride == 1)
+        return 0;
+    struct string apart = {.build = build_row, .arena = arena, .a = stride};
+    struct string spread = {.build = build_spread, .arena = arena, .a = 1};
+    int status = decide_slower(p, &apart, n, &spread, n, rise->height, &d);
+    *yes = d.slower;
+    return status;
+}
+
 static bool is_found(const struct rise *rise, const struct rise *rises, size_t found)
 {
     for (size_t i = 0; i < found; i++)
@@ -242,180 +252,15 @@ static int vote(struct probing *p, enum arena arena, const struct spread *spread
             if (is_found(&rise, rises, *found))
                 continue;
             int status = is_believed(p, arena, spreads, n, j, &rise, &yes);
+            bool walks = false;
+            if (!status && yes)
+                status = is_of_walks(p, arena, &rise, &walks);
             if (status)
                 return status;
-            if (yes)
+            if (yes && !walks)
                 add_rise(&rise, rises, found);
         }
     return 0;
-}
-
-/* A test whether one string is slower than another. */
-typedef int decider(struct probing *p, const struct string *a, double xa,
-                    const struct string *b, double xb, double amount,
-                    struct decision *decision);
-
-/* The most pages, from low (which is taken to fit) to below high, that cost less than half
- * of `amount` more than as many lines in half as many pages. */
-static int bisect(struct probing *p, decider *decide, enum arena arena, double low,
-                  double high, double amount, double *edge, double *confidence)
-{
-    struct string spread = {.build = build_spread, .arena = arena, .a = 1};
-    struct string folded = {.build = build_folded, .arena = arena};
-    double fits = 0, misses = 0;
-    struct decision d;
-    while (high - low > 1) {
-        double middle = floor((low + high) / 2);
-        int status = decide(p, &spread, middle, &folded, middle, amount, &d);
-        if (status)
-            return status;
-        *(d.slower ? &high : &low) = middle;
-        *(d.slower ? &misses : &fits) = d.confidence;
-    }
-    *edge = low;
-    if (!fits) {
-        int status = decide(p, &spread, low, &folded, low, amount, &d);
-        if (status)
-            return status;
-        fits = d.slower ? 0 : d.confidence;
-    }
-    /* An end of the search that is not as it was taken to be counts as a toss. */
-    *confidence = fmax(0.5, fits) * fmax(0.5, misses);
-    return 0;
-}
-
-static double least_entries(const struct rise *rise, double inner)
-{
-    return fmax(inner + 1, floor(rise->from / 2));
-}
-
-/* The rise over one more page is unknown at first: from the whole height, if the TLB is
- * fully associative, down to two pages' worth. So its slope is taken between an eighth and
- * a quarter of the height, and then its foot is looked for with what a page costs by that.
- * *slope is over how many pages an eighth of the height is won. What the sweep saw fit,
- * whose points are the least of several trials, does, even if a neighbour now takes
- * entries away. */
-static int find_entries(struct probing *p, decider *decide, enum arena arena,
-                        const struct rise *rise, double inner, struct strata_value *entries,
-                        double *slope)
-{
-    double base = least_entries(rise, inner), seen = fmax(base, rise->seen);
-    double eighth = 0, quarter = 0, edge, confidence = 0, unused;
-    int status = bisect(p, decide, arena, seen, rise->to + 1, rise->height / 4, &eighth,
-                        &confidence);
-    if (!status)
-        status = bisect(p, decide, arena, seen, rise->to + 1, rise->height / 2, &quarter,
-                        &unused);
-    edge = eighth;
-    double pages = quarter - eighth;
-    if (!status && pages >= 1) {
-        double page = fmax(rise->height / 8 / pages, 2 * rise->height / quarter);
-        base = fmax(base, floor(eighth - 4 * pages - 2));
-        status = bisect(p, decide, arena, base, eighth + 1, page, &edge, &confidence);
-    }
-    *entries = known(edge, edge, edge, confidence);
-    *slope = pages;
-    return status;
-}
-
-/* A neighbour that shares the TLB takes entries away while it runs, but adds none: where
- * the tests were not sure, they are made again with those that bear him, and the surer or
- * larger number counts. */
-static int settle_entries(struct probing *p, enum arena arena, const struct rise *rise,
-                          double inner, struct strata_value *entries, double *slope)
-{
-    struct strata_value again;
-    double other;
-    int status = find_entries(p, decide_slower, arena, rise, inner, entries, slope);
-    for (int i = 0; i < 2 && !status && entries->confidence < SURE && time_left(p, 0);
-         i++) {
-        status = find_entries(p, decide_disturbed, arena, rise, inner, &again, &other);
-        if (status || again.confidence < entries->confidence ||
-            (again.confidence == entries->confidence && again.value <= entries->value))
-            continue;
-        *entries = again;
-        *slope = other;
-    }
-    return status;
-}
-
-enum { PENALTIES = 9 }; /* the true median lies within their range with 1 - 2^-8 */
-
-/* What a visit costs more that misses here and hits in the next level, if there is one. As
- * many lines in half the pages are the same in the caches. */
-static int find_penalty(struct probing *p, enum arena arena, double pages,
-                        struct strata_probed_tlb *tlb)
-{
-    struct string spread = {.build = build_spread, .arena = arena, .a = 1};
-    struct string folded = {.build = build_folded, .arena = arena};
-    double cost[PENALTIES], with, without;
-    /* Those pages may miss in the level before. */
-    bool misses =
-        tlb->level > 1 && (double)folded_pages((size_t)pages) > tlb[-1].entries.value;
-    double control = misses ? tlb[-1].penalty_cycles.value : 0;
-    for (size_t i = 0; i < PENALTIES; i++) {
-        int status = try_string(p, &spread, pages, &with);
-        if (!status)
-            status = try_string(p, &folded, pages, &without);
-        if (status)
-            return status;
-        cost[i] = with - without + control;
-    }
-    sort_ascending(cost, PENALTIES);
-    double value = cost[PENALTIES / 2], off = fmax(0.5, LEFT * value);
-    tlb->penalty_cycles =
-        known(value, fmin(cost[0], value - off), fmax(cost[PENALTIES - 1], value + off),
-              1 - exp2(1 - PENALTIES));
-    tlb->penalty_ns = in_ns(p, tlb->penalty_cycles);
-    return 0;
-}
-
-/* Whether the edge is as steep as one of a TLB with so many ways: from there on, a further
- * page makes all the pages of its set miss. A policy other than LRU may let half of them
- * hit. If it is not, the sets are not filled evenly, and neither number can be trusted. */
-static bool steep(const struct strata_probed_tlb *tlb, double slope)
-{
-    double expected = tlb->entries.value / 8 / (tlb->ways.value + 1);
-    return slope <= 2.5 * expected + 2 && slope >= expected / 2.5 - 2;
-}
-
-/* The same with no sets to be seen: by pages side by side. */
-static int find_size_beside(struct probing *p, const struct tlb_edge *edge,
-                            const struct rise *rise, struct strata_probed_tlb *tlb)
-{
-    double slope;
-    int status = settle_entries(p, edge->arena, rise, edge->inner, &tlb->entries, &slope);
-    if (!status)
-        status = tlb_ways(p, edge, &tlb->entries, &tlb->ways);
-    if (!status && !late(p) && !steep(tlb, slope)) {
-        tlb->entries.low = fmin(tlb->entries.low, rise->from);
-        tlb->entries.high = fmax(tlb->entries.value + 4 * slope, rise->to);
-        tlb->entries.confidence = fmin(tlb->entries.confidence, 0.5);
-        tlb->ways = unknown(
-            "pages side by side do not fill its sets evenly: it is skewed or hashed");
-    }
-    return status;
-}
-
-/* Entries and ways of the level that a rise shows; `inner` are those of the level before.
- */
-static int find_size(struct probing *p, enum arena arena, const struct rise *rise,
-                     double inner, struct strata_probed_tlb *tlb)
-{
-    struct tlb_edge edge = {.arena = arena,
-                            .low = least_entries(rise, inner),
-                            .high = 2 * rise->to,
-                            .fit = rise->from,
-                            .height = rise->height,
-                            .inner = inner};
-    int status = tlb_by_sets(p, &edge, &tlb->entries);
-    if (!status && tlb->entries.known)
-        status = tlb_ways(p, &edge, &tlb->entries, &tlb->ways);
-    else if (!status)
-        status = find_size_beside(p, &edge, rise, tlb);
-    if (!status && late(p))
-        tlb->entries = tlb->ways = no_time();
-    return status;
 }
 
 static int add_tlb(struct probing *p, enum arena arena, int level, const struct rise *rise,
@@ -426,224 +271,30 @@ static int add_tlb(struct probing *p, enum arena arena, int level, const struct 
     memset(tlb, 0, sizeof *tlb);
     tlb->level = level;
     tlb->page = p->runner->ground[arena].page;
-    p->tlb_sweep[tlb - probed->tlbs] = (struct tlb_sweep){rise->height, rise->seen};
+    p->tlb_sweep[tlb - probed->tlbs] =
+        (struct tlb_sweep){.height = rise->height, .seen = rise->seen, .can = rise->can};
     return find_size(p, arena, rise, inner, tlb);
 }
 
-static int add_penalties(struct probing *p, enum arena arena,
-                         struct strata_probed_tlb *tlbs, int n, double most)
-{
-    for (int i = 0; i < n; i++) {
-        bool last = i + 1 == n || !tlbs[i + 1].entries.known;
-        double here = tlbs[i].entries.value;
-        double next = last ? most : tlbs[i + 1].entries.value;
-        tlbs[i].penalty_cycles = tlbs[i].penalty_ns = no_time();
-        if (!tlbs[i].entries.known || late(p))
-            continue;
-        /* Every set must overflow, but half of the pages must fit, and the lines should not
-         * overflow the caches. */
-        double ways = tlbs[i].ways.known ? tlbs[i].ways.value : 1;
-        double times = fmin(1.75, fmax(1.25, 1 + 1 / ways));
-        double pages = ceil(fmin(here * times, sqrt(here * next)));
-        int status = find_penalty(p, arena, pages, &tlbs[i]);
-        if (status)
-            return status;
-    }
-    return 0;
-}
-
-/* As many pages as a string may have. */
-static double most_pages(const struct probing *p, enum arena arena)
+double most_pages(const struct probing *p, enum arena arena)
 {
     const struct ground *ground = &p->runner->ground[arena];
     return ground->bytes ? fmin(MOST, (double)(ground->bytes / ground->page)) : 0;
 }
 
-/* Cycles that a miss costs, as the sweep saw it: the penalty may have been told of pages
- * that fitted. */
-static double height_of(const struct probing *p, const struct strata_probed_tlb *tlb)
-{
-    return p->tlb_sweep[tlb - p->probed->tlbs].height;
-}
-
-/* The chance, by one more test, that so many pages fit. */
-static int chance_of_fit(struct probing *p, enum arena arena,
-                         const struct strata_probed_tlb *tlb, double pages, double *chance)
-{
-    struct string spread = {.build = build_spread, .arena = arena, .a = 1};
-    struct string folded = {.build = build_folded, .arena = arena};
-    struct decision d;
-    int status =
-        decide_slower(p, &spread, pages, &folded, pages, height_of(p, tlb) / 4, &d);
-    *chance = d.slower ? 1 - d.confidence : d.confidence;
-    return status;
-}
-
-/* Whether one more page fits after all, and then how many more. This can be told of a TLB
- * that is fully associative: with sets, the next page alone costs too little to be sure in
- * a noise. */
-static int find_more(struct probing *p, enum arena arena, struct strata_probed_tlb *tlb)
-{
-    double most = most_pages(p, arena), low = tlb->entries.value, step = 1;
-    double fits = 1, more = 0, unused;
-    int status = 0;
-    while (!status && low + step < most && time_left(p, 0)) {
-        status = chance_of_fit(p, arena, tlb, low + step, &fits);
-        if (status || fits < SURE)
-            break;
-        more_time(p, ANEW); /* the first search was disturbed */
-        low += step;
-        step *= 2;
-    }
-    if (status || low == tlb->entries.value)
-        return status;
-    status = bisect(p, decide_slower, arena, low, low + step, height_of(p, tlb) / 4, &low,
-                    &unused);
-    if (!status)
-        status = chance_of_fit(p, arena, tlb, low, &fits);
-    if (!status)
-        status = chance_of_fit(p, arena, tlb, low + 1, &more);
-    tlb->entries = tlb->ways = known(low, low, low, fits * (1 - more));
-    return status;
-}
-
-/* Where the first search was not sure, another one, from what it found: the surer or else
- * the larger number counts. */
-static int find_anew(struct probing *p, enum arena arena, struct strata_probed_tlb *tlb)
-{
-    struct strata_probed_tlb again = *tlb;
-    double beyond = fmax(tlb->entries.high, 2 * tlb->entries.value);
-    struct rise rise = {tlb->entries.low, fmin(beyond, most_pages(p, arena) - 1),
-                        height_of(p, tlb), p->tlb_sweep[tlb - p->probed->tlbs].seen};
-    int status = find_size(p, arena, &rise, 0, &again);
-    if (!status && again.entries.known &&
-        (again.entries.confidence > tlb->entries.confidence ||
-         (again.entries.confidence == tlb->entries.confidence &&
-          again.entries.value > tlb->entries.value)))
-        *tlb = again;
-    return status;
-}
-
-/* The same of a TLB with sets, of which half must overflow to be sure: if so many pages
- * fit, it was disturbed, and another search tells. */
-static int doubt(struct probing *p, enum arena arena, struct strata_probed_tlb *tlb)
-{
-    double sets = tlb->entries.value / tlb->ways.value, fits;
-    double pages = tlb->entries.value + ceil(sets / 2);
-    if (pages >= most_pages(p, arena))
-        return 0;
-    int status = chance_of_fit(p, arena, tlb, pages, &fits);
-    if (status || fits < SURE)
-        return status;
-    tlb->entries.confidence = 1 - fits;
-    more_time(p, ANEW);
-    return find_anew(p, arena, tlb);
-}
-
-static int look_again(struct probing *p, enum arena arena, struct strata_probed_tlb *tlb)
-{
-    if (tlb->entries.confidence < SURE) {
-        more_time(p, ANEW);
-        return find_anew(p, arena, tlb);
-    }
-    if (!tlb->ways.known)
-        return 0;
-    return tlb->ways.value == tlb->entries.value ? find_more(p, arena, tlb)
-                                                 : doubt(p, arena, tlb);
-}
-
-/* How many levels a kind of page has, from the first on. */
-static int levels_of(const struct strata_probed *probed, int first)
-{
-    int n = 1;
-    while (first + n < probed->ntlbs && probed->tlbs[first + n].level > 1)
-        n++;
-    return n;
-}
-
-static int first_levels_again(struct probing *p)
-{
-    for (int i = 0; i < p->probed->ntlbs; i++) {
-        struct strata_probed_tlb *tlb = &p->probed->tlbs[i];
-        enum arena arena = tlb->page == p->probed->page ? BASE_PAGES : HUGE_PAGES;
-        double before = tlb->entries.value;
-        if (tlb->level > 1 || !tlb->entries.known || !time_left(p, 0))
-            continue;
-        int status = look_again(p, arena, tlb);
-        if (!status && tlb->entries.value != before)
-            status =
-                add_penalties(p, arena, tlb, levels_of(p->probed, i), most_pages(p, arena));
-        if (status)
-            return status;
-    }
-    return 0;
-}
-
-/* A neighbour that shares a TLB takes entries away, but not all the time, and a processor
- * has others than the next one: so the first level, which is the one that they disturb, is
- * looked at again now and then, by turns elsewhere and here. */
-int probe_tlbs_again(struct probing *p)
-{
-    bool left = leave_by_turns(p);
-    int status = first_levels_again(p);
-    if (left)
-        runner_come_back(p->runner);
-    return status;
-}
-
-/* TLBs are made with 1, 3, 5 or 9 times a power of two entries: all in machines/ are. */
-static bool is_made(double entries)
-{
-    while (entries > 1 && fmod(entries, 2) == 0)
-        entries /= 2;
-    return entries == 1 || entries == 3 || entries == 5 || entries == 9;
-}
-
-/* A neighbour on the same core shares the caches as well: there may be twice as much. */
-static void allow_for_neighbour(struct strata_probed *probed)
-{
-    for (int i = 1; i < probed->ncaches; i++) {
-        struct strata_value *effective = &probed->caches[i].effective;
-        effective->high = fmax(effective->high, 2 * effective->value);
-    }
-}
-
-/* What a neighbour keeps of a TLB for as long as a probe lasts cannot be had, and what is
- * left then looks like all there is. But it is hardly ever a number that is made: so such
- * an answer is not sure, and the next one that is made may be the true one. */
-int judge_entries(struct probing *p)
-{
-    for (int i = 0; i < p->probed->ntlbs; i++) {
-        struct strata_probed_tlb *tlb = &p->probed->tlbs[i];
-        struct strata_value *entries = &tlb->entries;
-        if (!isfinite(p->budget) || !entries->known || is_made(entries->value))
-            continue;
-        double made = entries->value;
-        while (!is_made(made))
-            made++;
-        bool full = tlb->ways.known && tlb->ways.value == entries->value;
-        *entries = known(entries->value, entries->low, fmax(entries->high, made),
-                         fmin(entries->confidence, 0.5));
-        if (full)
-            tlb->ways = *entries;
-        if (tlb->level == 1)
-            allow_for_neighbour(p->probed);
-        note(p,
-             "%.0f entries of the L%d TLB%s could be had, and it may have %.0f: a "
-             "neighbour on the same core seems to keep the others",
-             entries->value, tlb->level,
-             tlb->page == p->probed->page ? "" : " for huge pages", made);
-    }
-    return 0;
-}
-
-/* No rise was seen. */
-static void add_unseen(struct probing *p, enum arena arena, double most)
+static struct strata_probed_tlb *add_first(struct probing *p, enum arena arena)
 {
     struct strata_probed_tlb *tlb = &p->probed->tlbs[p->probed->ntlbs++];
     memset(tlb, 0, sizeof *tlb);
     tlb->level = 1;
     tlb->page = p->runner->ground[arena].page;
+    return tlb;
+}
+
+/* No rise was seen. */
+static void add_unseen(struct probing *p, enum arena arena, double most)
+{
+    struct strata_probed_tlb *tlb = add_first(p, arena);
     if (late(p)) { /* not all numbers of pages were tried */
         tlb->entries = tlb->ways = tlb->penalty_cycles = tlb->penalty_ns = no_time();
         return;
@@ -652,6 +303,41 @@ static void add_unseen(struct probing *p, enum arena arena, double most)
         unknown("%g pages, which is all that could be had, cost no more than a few", most);
     tlb->entries.low = most;
     tlb->ways = tlb->penalty_cycles = tlb->penalty_ns = unknown("no miss was seen");
+}
+
+/* T(1, x) with the parts of huge pages for pages. */
+static int build_parts(struct probing *p, const struct string *s, double x)
+{
+    struct ground parts = p->runner->ground[s->arena];
+    parts.page = p->runner->ground[BASE_PAGES].page;
+    return refs_tlb(&p->refs, &parts, &p->rng, 1, (size_t)x);
+}
+
+/* Whether huge pages are kept in parts: four times as many parts as the first TLB has
+ * entries for base pages miss, beside as many lines packed. Each trial is somewhere else,
+ * so if only some pages are kept in parts, some trials say so: then it is not known,
+ * either. */
+static int find_splinters(struct probing *p, bool *splintered)
+{
+    const struct strata_probed_tlb *base = p->probed->tlbs;
+    *splintered = false;
+    if (!p->probed->ntlbs || !base->entries.known)
+        return 0;
+    struct string parts = {.build = build_parts, .arena = HUGE_PAGES};
+    struct string packed = {.build = build_packed, .arena = HUGE_PAGES, .a = 1, .b = SKIP};
+    double n = fmin(4 * base->entries.high, most_pages(p, BASE_PAGES));
+    struct decision d;
+    int status = decide_slower(p, &parts, n, &packed, n, p->tlb_sweep[0].height, &d);
+    *splintered = d.slower || d.share > 0.25;
+    return status;
+}
+
+static void add_splintered(struct probing *p)
+{
+    struct strata_probed_tlb *tlb = add_first(p, HUGE_PAGES);
+    tlb->entries = tlb->ways = tlb->penalty_cycles = tlb->penalty_ns =
+        unknown("the host keeps huge pages in parts, and so do the TLBs: an entry reaches "
+                "less than a huge page");
 }
 
 int probe_tlbs(struct probing *p, enum arena arena)
@@ -665,6 +351,14 @@ int probe_tlbs(struct probing *p, enum arena arena)
     memset(spreads, 0, sizeof spreads);
     if (!ground->bytes || most < 2 * FIRST)
         return 0;
+    if (arena == HUGE_PAGES) {
+        status = find_splinters(p, &p->splintered);
+        if (status || p->splintered) {
+            if (!status)
+                add_splintered(p);
+            return status;
+        }
+    }
     if (isfinite(end)) /* half of the time is for the entries */
         p->deadline = (runner_clock(p->runner) + end) / 2;
     while (!status && !p->stopped && n < STRINGS) {

@@ -254,6 +254,23 @@ int refs_tlb_gap(struct refs *refs, const struct ground *ground, struct rng *rng
     return 0;
 }
 
+int refs_scattered(struct refs *refs, const struct ground *ground, struct rng *rng,
+                   size_t n, size_t keep)
+{
+    size_t lines = ground->page / ground->line;
+    if (!n || !keep)
+        return -1;
+    uint64_t choices = ground->bytes / ground->page / n / keep;
+    if (choices < 2 || refs_reserve(refs, n))
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t page = (i * choices + rng_below(rng, choices)) * keep + i % keep;
+        refs->at[refs->n++] = page * ground->page + diagonal(i, lines) * ground->line;
+    }
+    refs_shuffle(refs->at, refs->n, rng);
+    return 0;
+}
+
 /* The visits of one page of the line string, in pattern A or B. */
 static void line_page(struct refs *refs, uint64_t page, uint64_t bytes,
                       const struct stripes *stripes, bool b)

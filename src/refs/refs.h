@@ -94,6 +94,13 @@ int refs_folded(struct refs *refs, const struct ground *ground, struct rng *rng,
 int refs_tlb_gap(struct refs *refs, const struct ground *ground, struct rng *rng, size_t n,
                  size_t stride, size_t groups);
 
+/* Scattered TLB string: a line in each of `n` pages, which are chosen by chance: the ground
+ * is cut into n even parts, and each has one. So they fill the sets of a TLB unevenly,
+ * whatever its index is, and a TLB without sets as pages side by side do. In their place
+ * among `keep` neighbours they are as these. At least two choices a page, or it fails. */
+int refs_scattered(struct refs *refs, const struct ground *ground, struct rng *rng,
+                   size_t n, size_t keep);
+
 /* Line size string L(n, s): pattern A is the first word of every even stripe of s bytes in
  * one run of pages of n bytes, pattern B that of every odd stripe in a second such run; all
  * of A is visited, then all of B. While s is below the line size, they need every line of

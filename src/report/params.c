@@ -27,7 +27,7 @@ const struct param cache_params[] = {
 };
 
 const struct param tlb_params[] = {
-    {"entries", "entries", "ENTRIES", PARAM_COUNT, false, 0, TLB(entries)},
+    {"entries", "entries", "ENTRIES", PARAM_COUNT, true, 0, TLB(entries)},
     {"ways", "ways", "WAYS", PARAM_COUNT, false, 0, TLB(ways)},
     {"penalty_cycles", "miss cost", "PENALTY_CYCLES", PARAM_CYCLES, true, 0,
      TLB(penalty_cycles)},
