@@ -257,22 +257,70 @@ static size_t press(const struct probing *p, int level, double visits)
     return (size_t)fmax(1, fmin(PRESS, ceil(DRIVEN * most_room(p, level - 1) / rest)));
 }
 
+/* The string with which a level is measured. */
+static struct string pressed(const struct probing *p, int level, double visits,
+                             const size_t *laps)
+{
+    double unit = unit_of(p, level);
+    struct string string = plan(p, visits, unit, unit);
+    string.build = build_pressed;
+    string.more = laps;
+    return string;
+}
+
 /* One trial; a rough one is not under pressure, which takes longer. */
 static int measure(struct probing *p, struct point *point, int level, bool roughly)
 {
     double visits = point->x, cycles;
-    double unit = unit_of(p, level);
-    struct string string = plan(p, visits, unit, unit);
     size_t laps = level ? press(p, level, visits) : 0;
-    string.more = &laps;
-    if (level && !roughly)
-        string.build = build_pressed;
+    struct string string = pressed(p, level, visits, &laps);
+    if (!level || roughly)
+        string.build = build_sparse;
     int status = try_string(p, &string, visits, &cycles);
     if (status)
         return status;
-    if (string.arena == BASE_PAGES)
+    if (string.arena == BASE_PAGES || p->splintered)
         cycles = fmax(1, cycles - translation(p, &string, visits));
     return point_add(point, cycles) ? out_of_memory(p) : 0;
+}
+
+static struct series *series_of(struct probing *p, const char *kind, int level)
+{
+    char name[32], title[80];
+    snprintf(name, sizeof name, "%s%d", kind, level + 1);
+    if (level < p->probed->ncaches)
+        snprintf(title, sizeof title, "latency of L%d", level + 1);
+    else
+        snprintf(title, sizeof title, "latency of memory");
+    struct series *series = dataset_find(p->probed->data, name);
+    return series ? series : dataset_add(p->probed->data, name, title, "visits", "cycles");
+}
+
+/* Visits from one visit to a place until the next. */
+static double visits_between(double visits, size_t laps)
+{
+    return visits * (1 + 3 * (double)laps) / 4;
+}
+
+/* What others cost who take lines out of the last cache between two visits to them: the
+ * more, the longer that is. So the shortest string is pressed as usual and half as much. */
+static int measure_losses(struct probing *p)
+{
+    int level = p->probed->ncaches - 1, status = 0;
+    const struct series *series = level > 0 ? series_of(p, "latency", level) : NULL;
+    if (!series || !series->npoints || !isfinite(p->budget))
+        return 0;
+    double visits = series->points[0].x, cycles[2], between[2];
+    for (int i = 0; i < 2 && !status; i++) {
+        size_t laps = press(p, level, visits) / (i ? 2 : 1);
+        laps = laps ? laps : 1;
+        between[i] = visits_between(visits, laps);
+        struct string string = pressed(p, level, visits, &laps);
+        status = try_best(p, &string, visits, TRIALS, &cycles[i]);
+    }
+    if (!status && between[0] > between[1])
+        p->losses = fmax(0, (cycles[0] - cycles[1]) / (between[0] - between[1]));
+    return status;
 }
 
 /* What a visit must cost that is served by this level rather than by the one before: more
@@ -420,19 +468,23 @@ static struct strata_value between(struct probing *p, int level)
     return known(value, low, latency_behind(p, level)->value, 0.5);
 }
 
-/* Others that share the outermost cache make some of the visits miss, in all trials if they
- * do not rest: the least of all is nearest to a hit, which takes no less than the
- * cache-only string gained by prefetching. */
+/* Others that use the outermost cache take lines away between two visits, in all trials if
+ * they do not rest: a hit takes less than what is seen, by what was lost. Where they are
+ * seen, the least of all trials is nearest to one. */
 static void allow_for_others(const struct probing *p, const struct series *series,
                              int level, struct strata_value *value)
 {
-    double least = value->value;
-    for (size_t i = 0; i < series->npoints; i++)
+    if (level + 1 != p->probed->ncaches)
+        return;
+    for (size_t i = 0; i < series->npoints && is_shared(p); i++)
         for (size_t j = 0; j < series->points[i].n; j++)
             if (series->points[i].y[j] > least_cost(p, level))
-                least = fmin(least, series->points[i].y[j]);
-    value->value = least;
-    value->low = fmin(value->low, p->height[level]);
+                value->value = fmin(value->value, series->points[i].y[j]);
+    double longest = series->points[series->npoints - 1].x;
+    double lost = p->losses * visits_between(longest, press(p, level, longest));
+    value->low = fmax(1, fmin(value->low, value->value - lost));
+    if (is_shared(p))
+        value->low = fmin(value->low, p->height[level]);
 }
 
 /* What contradicts the cache-only string or a plain chase is not sure. */
@@ -448,23 +500,11 @@ static struct strata_value latency_of(struct probing *p, const struct series *se
         value.confidence = fmin(value.confidence, 0.5);
     if (memory)
         allow_for_drift(p, &value);
-    else if (!first && value.known && level + 1 == p->probed->ncaches && is_shared(p))
+    else if (!first && value.known) {
         allow_for_others(p, series, level, &value);
-    if (!memory && !first)
         ask_witness(p, level, &value);
+    }
     return value;
-}
-
-static struct series *series_of(struct probing *p, const char *kind, int level)
-{
-    char name[32], title[80];
-    snprintf(name, sizeof name, "%s%d", kind, level + 1);
-    if (level < p->probed->ncaches)
-        snprintf(title, sizeof title, "latency of L%d", level + 1);
-    else
-        snprintf(title, sizeof title, "latency of memory");
-    struct series *series = dataset_find(p->probed->data, name);
-    return series ? series : dataset_add(p->probed->data, name, title, "visits", "cycles");
 }
 
 /* The points of a level's series are chosen once. Memory gets a longer ring where the last
@@ -583,5 +623,7 @@ int probe_latencies(struct probing *p)
     int status = measure_all(p, "latency", ALONE, FOOTPRINTS);
     for (int i = 1; i < p->probed->ncaches && !status && !late(p); i++)
         status = hear_witness(p, i);
+    if (!status && !late(p))
+        status = measure_losses(p);
     return status ? status : answer_all(p, "latency");
 }

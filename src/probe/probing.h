@@ -31,6 +31,7 @@ struct probing {
     bool alone[STRATA_MAX_CACHES]; /* visits that are no pairs bring in only their line */
     bool line_by_gap[STRATA_MAX_CACHES];     /* where the gap test found the line */
     double rough_latency[STRATA_MAX_CACHES]; /* cycles: what was known of it before lines */
+    double losses; /* cycles of a visit to the last cache, for each visit in between */
     struct tlb_sweep {
         double height;            /* cycles that a miss costs in it */
         double seen;              /* pages that fitted */
