@@ -2,8 +2,8 @@
  *
  * Latencies by the sparse string: within what a level holds and beyond what the one before
  * it does, every visit is served by that level. Visits are so far apart that what was
- * brought in beside one of them is never wanted; on huge pages, where there are any, so
- * that translation costs nothing.
+ * brought in beside one of them is never wanted. Some pages at a time, so that the visits
+ * of a page share one miss in the TLBs; and on huge pages, where there are any.
  *
  * Of a ring that is longer than a cache with random replacement, some is still there after
  * a lap. So a quarter of it counts, and the rest, several times over, drives that quarter
@@ -23,7 +23,7 @@
 enum {
     SKIP = 4,       /* lines between visits, at least, where there is memory for that */
     ROW = 4096,     /* bytes: visits are no further apart than the smallest page */
-    BLOCK = 8,      /* pages */
+    BLOCK = 8,      /* pages at a time, where nothing is known of the first TLB */
     PRESS = 4,      /* laps over what is to drive out the rest, at the most */
     FOOTPRINTS = 5, /* tried for a level */
     TRIALS = 3,     /* at each, and the time comes three times in a probe… */
@@ -42,23 +42,38 @@ enum {
 #define LONGER 4    /* times as long, if that was not enough */
 #define SHARED 1.25 /* factor to both sides that memory may be off from run to run */
 
+/* Base pages that are visited together. */
+static size_t block_of(const struct probing *p)
+{
+    double pages = pages_together(p);
+    return pages ? (size_t)pages : BLOCK;
+}
+
+/* Where a string lies. Huge pages are visited as if they were base pages: the host of a
+ * virtual machine may back them with such, and then they are translated one by one. */
+static struct ground ground_of(const struct probing *p, const struct string *s)
+{
+    struct ground ground = p->runner->ground[s->arena];
+    ground.page = p->runner->ground[BASE_PAGES].page;
+    ground.line = s->a;
+    return ground;
+}
+
 /* a: bytes that a visit takes up: visits begin at multiples of that, because that is how
  * pairs were looked at. What a visit brings in reaches further where it begins elsewhere.
  * b: from one visit to the next, in those. x: visits. */
 static int build_sparse(struct probing *p, const struct string *s, double x)
 {
-    struct ground ground = p->runner->ground[s->arena];
-    ground.line = s->a;
-    return refs_sparse(&p->refs, &ground, &p->rng, (uint64_t)x * s->a, s->b, BLOCK);
+    struct ground ground = ground_of(p, s);
+    return refs_sparse(&p->refs, &ground, &p->rng, (uint64_t)x * s->a, s->b, block_of(p));
 }
 
 /* Under pressure. more: the laps. */
 static int build_pressed(struct probing *p, const struct string *s, double x)
 {
-    struct ground ground = p->runner->ground[s->arena];
-    ground.line = s->a;
-    return refs_sparse_pressed(&p->refs, &ground, &p->rng, (uint64_t)x * s->a, s->b, BLOCK,
-                               *(const size_t *)s->more);
+    struct ground ground = ground_of(p, s);
+    return refs_sparse_pressed(&p->refs, &ground, &p->rng, (uint64_t)x * s->a, s->b,
+                               block_of(p), *(const size_t *)s->more);
 }
 
 /* Bytes that a visit takes up in a level at least: its line. The level behind the last one
@@ -242,22 +257,70 @@ static size_t press(const struct probing *p, int level, double visits)
     return (size_t)fmax(1, fmin(PRESS, ceil(DRIVEN * most_room(p, level - 1) / rest)));
 }
 
+/* The string with which a level is measured. */
+static struct string pressed(const struct probing *p, int level, double visits,
+                             const size_t *laps)
+{
+    double unit = unit_of(p, level);
+    struct string string = plan(p, visits, unit, unit);
+    string.build = build_pressed;
+    string.more = laps;
+    return string;
+}
+
 /* One trial; a rough one is not under pressure, which takes longer. */
 static int measure(struct probing *p, struct point *point, int level, bool roughly)
 {
     double visits = point->x, cycles;
-    double unit = unit_of(p, level);
-    struct string string = plan(p, visits, unit, unit);
     size_t laps = level ? press(p, level, visits) : 0;
-    string.more = &laps;
-    if (level && !roughly)
-        string.build = build_pressed;
+    struct string string = pressed(p, level, visits, &laps);
+    if (!level || roughly)
+        string.build = build_sparse;
     int status = try_string(p, &string, visits, &cycles);
     if (status)
         return status;
-    if (string.arena == BASE_PAGES)
+    if (string.arena == BASE_PAGES || p->splintered)
         cycles = fmax(1, cycles - translation(p, &string, visits));
     return point_add(point, cycles) ? out_of_memory(p) : 0;
+}
+
+static struct series *series_of(struct probing *p, const char *kind, int level)
+{
+    char name[32], title[80];
+    snprintf(name, sizeof name, "%s%d", kind, level + 1);
+    if (level < p->probed->ncaches)
+        snprintf(title, sizeof title, "latency of L%d", level + 1);
+    else
+        snprintf(title, sizeof title, "latency of memory");
+    struct series *series = dataset_find(p->probed->data, name);
+    return series ? series : dataset_add(p->probed->data, name, title, "visits", "cycles");
+}
+
+/* Visits from one visit to a place until the next. */
+static double visits_between(double visits, size_t laps)
+{
+    return visits * (1 + 3 * (double)laps) / 4;
+}
+
+/* What others cost who take lines out of the last cache between two visits to them: the
+ * more, the longer that is. So the shortest string is pressed as usual and half as much. */
+static int measure_losses(struct probing *p)
+{
+    int level = p->probed->ncaches - 1, status = 0;
+    const struct series *series = level > 0 ? series_of(p, "latency", level) : NULL;
+    if (!series || !series->npoints || !isfinite(p->budget))
+        return 0;
+    double visits = series->points[0].x, cycles[2], between[2];
+    for (int i = 0; i < 2 && !status; i++) {
+        size_t laps = press(p, level, visits) / (i ? 2 : 1);
+        laps = laps ? laps : 1;
+        between[i] = visits_between(visits, laps);
+        struct string string = pressed(p, level, visits, &laps);
+        status = try_best(p, &string, visits, TRIALS, &cycles[i]);
+    }
+    if (!status && between[0] > between[1])
+        p->losses = fmax(0, (cycles[0] - cycles[1]) / (between[0] - between[1]));
+    return status;
 }
 
 /* What a visit must cost that is served by this level rather than by the one before: more
@@ -287,14 +350,24 @@ struct view {
     struct strata_value cycles[FOOTPRINTS];
 };
 
-/* The footprints that are beyond the level before; all, if none seems to be. */
+/* What a visit may cost that is served by this level rather than by what is behind it: a
+ * miss costs a quarter more than a hit, at least. */
+static double most_cost(const struct probing *p, int level)
+{
+    const struct strata_value *next =
+        level < p->probed->ncaches ? latency_behind(p, level) : NULL;
+    return next && next->known ? next->value / exp2(LEAST_RISE) : INFINITY;
+}
+
+/* The footprints that are beyond the level before, or all if none seems to be, and not
+ * beyond this one. */
 static struct view view_of(const struct probing *p, const struct series *series, int level)
 {
     struct view view = {.n = 0};
     double least = reaches(p, series, level) ? least_cost(p, level) : 0;
     for (size_t i = 0; i < series->npoints && view.n < FOOTPRINTS; i++) {
         struct strata_value now = judge(&series->points[i]);
-        if (now.known && now.value >= least)
+        if (now.known && now.value >= least && now.value <= most_cost(p, level))
             view.cycles[view.n++] = now;
     }
     return view;
@@ -372,29 +445,66 @@ static void allow_for_drift(const struct probing *p, struct strata_value *memory
     memory->high = fmax(memory->high, memory->value * factor);
 }
 
-/* What contradicts the cache-only string is not believed. */
-static struct strata_value latency_of(const struct probing *p, const struct series *series,
+static bool was_tried(const struct series *series)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < series->npoints; i++)
+        n += series->points[i].n;
+    return n > 0;
+}
+
+/* Where every visit was lost to what is behind a level, because others use it: no less than
+ * the cache-only string, which gains from prefetching, and no more than a miss. A plain
+ * chase is shorter, and may have found some of it. */
+static struct strata_value between(struct probing *p, int level)
+{
+    double low = p->height[level], high = most_cost(p, level), value;
+    if (!(high > low))
+        return unknown("others use this level: every visit to it was lost to the next one");
+    note(p, "L%d: others use it: visits to it were mostly lost to what is behind it",
+         level + 1);
+    if (!witness_within(p, level, low, high, &value))
+        value = sqrt(low * high);
+    return known(value, low, latency_behind(p, level)->value, 0.5);
+}
+
+/* Others that use the outermost cache take lines away between two visits, in all trials if
+ * they do not rest: a hit takes less than what is seen, by what was lost. Where they are
+ * seen, the least of all trials is nearest to one. */
+static void allow_for_others(const struct probing *p, const struct series *series,
+                             int level, struct strata_value *value)
+{
+    if (level + 1 != p->probed->ncaches)
+        return;
+    for (size_t i = 0; i < series->npoints && is_shared(p); i++)
+        for (size_t j = 0; j < series->points[i].n; j++)
+            if (series->points[i].y[j] > least_cost(p, level))
+                value->value = fmin(value->value, series->points[i].y[j]);
+    double longest = series->points[series->npoints - 1].x;
+    double lost = p->losses * visits_between(longest, press(p, level, longest));
+    value->low = fmax(1, fmin(value->low, value->value - lost));
+    if (is_shared(p))
+        value->low = fmin(value->low, p->height[level]);
+}
+
+/* What contradicts the cache-only string or a plain chase is not sure. */
+static struct strata_value latency_of(struct probing *p, const struct series *series,
                                       int level)
 {
     struct view view = view_of(p, series, level);
+    bool memory = level == p->probed->ncaches, first = !level;
     struct strata_value value = view.n ? conclude(&view, flattest(&view)) : no_time();
+    if (!view.n && was_tried(series) && !memory && !first)
+        value = between(p, level);
     if (value.known && !reaches(p, series, level))
         value.confidence = fmin(value.confidence, 0.5);
-    if (level == p->probed->ncaches)
+    if (memory)
         allow_for_drift(p, &value);
+    else if (!first && value.known) {
+        allow_for_others(p, series, level, &value);
+        ask_witness(p, level, &value);
+    }
     return value;
-}
-
-static struct series *series_of(struct probing *p, const char *kind, int level)
-{
-    char name[32], title[80];
-    snprintf(name, sizeof name, "%s%d", kind, level + 1);
-    if (level < p->probed->ncaches)
-        snprintf(title, sizeof title, "latency of L%d", level + 1);
-    else
-        snprintf(title, sizeof title, "latency of memory");
-    struct series *series = dataset_find(p->probed->data, name);
-    return series ? series : dataset_add(p->probed->data, name, title, "visits", "cycles");
 }
 
 /* The points of a level's series are chosen once. Memory gets a longer ring where the last
@@ -451,17 +561,26 @@ static int measure_all(struct probing *p, const char *kind, int turns, size_t at
                 status = measure_level(p, series, i, t, at_most == 1);
         }
     }
-    for (int i = 0; i <= n && !status; i++) {
-        struct series *series = series_of(p, kind, i);
-        answer(p, i, series ? latency_of(p, series, i) : no_time());
-    }
     return status;
+}
+
+/* From memory inwards: what is behind a level says what a miss there costs. */
+static int answer_all(struct probing *p, const char *kind)
+{
+    for (int i = p->probed->ncaches; i >= 0; i--) {
+        struct series *series = series_of(p, kind, i);
+        if (!series)
+            return out_of_memory(p);
+        answer(p, i, latency_of(p, series, i));
+    }
+    return 0;
 }
 
 /* What the lines are looked for with: which prefetchers there are is not yet known. */
 int probe_latencies_roughly(struct probing *p)
 {
-    return measure_all(p, "rough", 1, 1);
+    int status = measure_all(p, "rough", 1, 1);
+    return status ? status : answer_all(p, "rough");
 }
 
 /* Whether visits to a level take up no more than their lines there, although of a pair the
@@ -501,5 +620,10 @@ int probe_room(struct probing *p)
 
 int probe_latencies(struct probing *p)
 {
-    return measure_all(p, "latency", ALONE, FOOTPRINTS);
+    int status = measure_all(p, "latency", ALONE, FOOTPRINTS);
+    for (int i = 1; i < p->probed->ncaches && !status && !late(p); i++)
+        status = hear_witness(p, i);
+    if (!status && !late(p))
+        status = measure_losses(p);
+    return status ? status : answer_all(p, "latency");
 }

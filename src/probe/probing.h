@@ -31,6 +31,7 @@ struct probing {
     bool alone[STRATA_MAX_CACHES]; /* visits that are no pairs bring in only their line */
     bool line_by_gap[STRATA_MAX_CACHES];     /* where the gap test found the line */
     double rough_latency[STRATA_MAX_CACHES]; /* cycles: what was known of it before lines */
+    double losses; /* cycles of a visit to the last cache, for each visit in between */
     struct tlb_sweep {
         double height;            /* cycles that a miss costs in it */
         double seen;              /* pages that fitted */
@@ -150,6 +151,19 @@ double separation(const double *low, const double *high, size_t n);
 
 /* The latency of what is behind cache i: of the next one, or of memory. */
 const struct strata_value *latency_behind(const struct probing *p, int i);
+
+/* Base pages among which one may go to and fro without a miss in the first TLB; 0 if
+ * nothing is known of it. */
+double pages_together(const struct probing *p);
+
+/* A plain chase between what the level before and this one hold. */
+int hear_witness(struct probing *p, int level);
+
+/* Doubts a latency from which that cannot be explained; the interval then holds both. */
+void ask_witness(struct probing *p, int level, struct strata_value *latency);
+
+/* Whether that took between low and high for some footprint, and the least of it. */
+bool witness_within(struct probing *p, int level, double low, double high, double *cycles);
 
 /* The first cache's line, or a guess. */
 double first_line(const struct probing *p);
