@@ -69,8 +69,9 @@ static void move_units(struct grid *grid, int first, const char *const *units, i
     enum { NARROW = 72 };
     for (int i = 0; width < NARROW && units[i]; i++) {
         for (int row = 1; row < grid->rows; row++) {
-            char *cell = grid->cells[row][first + i];
-            cell[strcspn(cell, " ")] = '\0';
+            char *cell = grid->cells[row][first + i], *unit = strrchr(cell, ' ');
+            while (unit && unit >= cell && *unit == ' ')
+                *unit-- = '\0';
         }
         snprintf(grid->cells[0][first + i], GRID_CELL, "%s", units[i]);
     }

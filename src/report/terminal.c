@@ -172,8 +172,29 @@ static double digit_of(const struct strata_value *value, double least)
     return fmin(pow(10, floor(log10(width / 4))), 1e6);
 }
 
+/* Whether a time is known to no better than a factor of two: then one number would be a
+ * false one. */
+static bool is_vague(const struct strata_value *value)
+{
+    return isfinite(value->low) && isfinite(value->high) && value->high > 2 * value->low;
+}
+
+/* "42 .. 330 cycles", rounded outwards to two digits. */
+static void format_vague(const struct strata_value *value, const char *unit, char *text,
+                         size_t size)
+{
+    double low = pow(10, floor(log10(fmax(value->low, 0.1))) - 1);
+    double high = pow(10, floor(log10(value->high)) - 1);
+    snprintf(text, size, "%.3g .. %.3g %s", floor(value->low / low) * low,
+             ceil(value->high / high) * high, unit);
+}
+
 void format_cycles(const struct strata_value *cycles, char *text, size_t size)
 {
+    if (is_vague(cycles)) {
+        format_vague(cycles, "cycles", text, size);
+        return;
+    }
     double digit = digit_of(cycles, 0.1);
     double shown = round(cycles->value / digit) * digit;
     bool whole = digit >= 1 || shown >= 100 || fabs(shown - round(shown)) < 0.05;
@@ -182,6 +203,10 @@ void format_cycles(const struct strata_value *cycles, char *text, size_t size)
 
 void format_ns(const struct strata_value *ns, char *text, size_t size)
 {
+    if (is_vague(ns)) {
+        format_vague(ns, "  ns", text, size);
+        return;
+    }
     double digit = digit_of(ns, 0.1);
     if (digit < 1 && ns->value < 9.95)
         snprintf(text, size, "%.1f ns", ns->value);
