@@ -66,6 +66,7 @@ struct strata_probed {
     uint64_t seed;
     uint64_t accesses; /* that the measurement made */
     int ncaches, ntlbs;
+    struct strata_value levels; /* the number of caches, with a confidence of its own */
     struct strata_probed_cache caches[STRATA_MAX_CACHES];
     struct strata_probed_tlb tlbs[STRATA_MAX_TLBS];
     struct strata_value memory_cycles, memory_ns;

@@ -284,6 +284,15 @@ static void set_effective(struct probing *p, const struct series *series,
     }
 }
 
+/* As many halves as agree. */
+static struct strata_value levels_value(int levels, size_t count, const struct half *halves)
+{
+    size_t same = 0;
+    for (size_t h = 0; h < HALVES; h++)
+        same += halves[h].count == count;
+    return known(levels, levels, levels, agreement(same, HALVES));
+}
+
 static void keep_findings(struct series *series, const struct levels *levels,
                           const struct density *found)
 {
@@ -410,6 +419,7 @@ static int conclude(struct probing *p, struct series *series)
         if (now != before)
             memset(p->least_effective, 0, sizeof p->least_effective);
         p->probed->ncaches = now;
+        p->probed->levels = levels_value(now, count, halves);
         for (int i = 0; i < now; i++)
             p->probed->caches[i].level = i + 1;
         for (int i = 0; i <= now; i++)

@@ -62,6 +62,7 @@ struct runner {
     double tick_ns; /* the clock's resolution */
     bool simulated;
     double until;    /* runner_clock(): a trial then still under way is cut short */
+    double stretch;  /* seconds that one of the clock may last; up to 1: it is the wall's */
     uint64_t visits; /* so far, for reports of effort */
     uint64_t trials, disturbed; /* so far */
 };
@@ -70,7 +71,9 @@ struct runner {
 int runner_walk(struct runner *runner, enum arena arena, const struct refs *refs,
                 struct trial *trial);
 
-/* Seconds of the user's time since the runner was made: what a budget is about. */
+/* Seconds since the runner was made: what a budget is about. Where they may be stretched,
+ * seconds of processor time that was had, but never less than the time that went by divided
+ * by `stretch`: so a busy machine makes a probe last longer, up to a limit. */
 double runner_clock(struct runner *runner);
 
 /* Goes on on another idle processor of the same kind, whose neighbours are others. Returns
