@@ -28,6 +28,8 @@ static const struct part {
     double until; /* share of the budget used when it ends */
 } parts[] = {
     {"first cache", probe_gap, 0.14},
+    {"caches", probe_caches_roughly, 0.20},
+    {"TLBs", probe_tlbs_roughly, 0.22},
     {"caches", probe_caches, 0.38},
     {"first cache", probe_gap_again, 0.41},
     {"TLBs", base_tlbs, 0.55},
@@ -174,9 +176,10 @@ int strata_probe(const struct strata_probe_options *options, struct strata_probe
 {
     struct strata_error own;
     struct load before;
-    double began = clock_ns();
-    struct probing p = {
-        .options = options, .probed = probed, .error = error ? error : &own};
+    struct probing p = {.options = options,
+                        .probed = probed,
+                        .began_ns = clock_ns(),
+                        .error = error ? error : &own};
     int status;
     memset(probed, 0, sizeof *probed);
     probed->seed = options->seed ? options->seed : DEFAULT_SEED;
@@ -202,8 +205,9 @@ int strata_probe(const struct strata_probe_options *options, struct strata_probe
         status = forgive(&p, parts[i].run(&p));
     }
     judge_quiet(&p, &before);
-    probed->seconds = (clock_ns() - began) * 1e-9;
+    probed->seconds = (clock_ns() - p.began_ns) * 1e-9;
     probed->accesses = p.runner->visits;
+    settle_answers(&p);
     give_reasons(probed);
     if (p.stopped)
         note(&p, "stopped early: what is missing was not measured");

@@ -35,6 +35,11 @@ struct probing {
         double height;            /* cycles that a miss costs in it */
         double seen;              /* pages that fitted */
     } tlb_sweep[STRATA_MAX_TLBS]; /* by TLB */
+    struct coarse_tlb {
+        double from, to, height; /* pages below and above the first rise, and cycles of it */
+    } coarse_tlb;                /* from == 0: none was seen */
+    double began_ns;             /* clock_ns() */
+    char doing[64];              /* for the progress */
     bool elsewhere;               /* leave_by_turns() went there last */
     const char *what;             /* the present part */
     bool guest;                   /* others run on the same host */
@@ -193,9 +198,14 @@ int tlb_by_sets(struct probing *p, const struct tlb_edge *edge,
 int tlb_ways(struct probing *p, const struct tlb_edge *edge,
              const struct strata_value *entries, struct strata_value *ways);
 
+/* Gives every latency and the first TLB that no part has told, or not as surely, what the
+ * curves tell. Measures nothing. */
+void settle_answers(struct probing *p);
+
 /* The parts. Each returns 0, or a status with the error filled in. */
 int probe_gap(struct probing *p);
 int probe_gap_again(struct probing *p);
+int probe_caches_roughly(struct probing *p);
 int probe_caches(struct probing *p);
 int probe_caches_again(struct probing *p);
 int probe_last_cache(struct probing *p);
@@ -205,6 +215,7 @@ int probe_room(struct probing *p);
 int probe_latencies(struct probing *p);
 int probe_lines(struct probing *p);
 int probe_tlbs(struct probing *p, enum arena arena);
+int probe_tlbs_roughly(struct probing *p);
 int probe_tlbs_again(struct probing *p);
 int judge_entries(struct probing *p);
 int probe_ways(struct probing *p);

@@ -132,10 +132,10 @@ static void save_tlbs(const struct strata_probed *probed, struct strata_machine 
 int strata_probed_machine(const struct strata_probed *probed,
                           struct strata_machine *machine, struct strata_error *error)
 {
-    if (!probed->ncaches || !probed->memory_cycles.known)
+    if (!probed->ncaches)
         return fail(error, STRATA_FAILED,
-                    "the probe was stopped before it found the caches: there is no machine "
-                    "to save");
+                    "the probe ended before it found a cache: there is no machine to save; "
+                    "give it more time with --budget");
     memset(machine, 0, sizeof *machine);
     snprintf(machine->name, sizeof machine->name, "%s", probed->name);
     machine->page = probed->page;
@@ -147,6 +147,7 @@ int strata_probed_machine(const struct strata_probed *probed,
                    &machine->caches[machine->ncaches++]);
     save_tlbs(probed, machine);
     uint32_t least = machine->caches[machine->ncaches - 1].latency + 1;
-    machine->memory_latency = whole(fmax(least, probed->memory_cycles.value));
+    machine->memory_latency =
+        whole(fmax(least, value_or(&probed->memory_cycles, 4.0 * least)));
     return strata_machine_check(machine, error);
 }
