@@ -311,13 +311,13 @@ static double width_of_rise(const struct curve *curve, const struct edge *edges,
 }
 
 /* The number of levels: as many halves as agree; and that every rise is one; and that none
- * is so long that a level, an octave of it, may be hidden in it by what shares it: then it
- * is a toss. */
+ * is so long, an octave, that a level may be hidden in it by what shares it, or only seem to
+ * be there: then it is a toss. */
 static struct strata_value levels_value(const struct series *series,
                                         const struct levels *levels,
                                         const struct edge *edges, const struct half *halves)
 {
-    const double hidden = 0.5, longest = 2;
+    const double toss = 0.5, octave = 1;
     double n = (double)levels->n - 1, confidence;
     struct curve curve;
     size_t same = 0;
@@ -328,8 +328,8 @@ static struct strata_value levels_value(const struct series *series,
         return known(n, n, n, 0);
     for (size_t i = 0; i + 1 < levels->n; i++) {
         confidence *= rises_behind(series, edges[i].effective);
-        if (width_of_rise(&curve, edges, i) > longest)
-            confidence *= hidden;
+        if (width_of_rise(&curve, edges, i) > octave)
+            confidence *= toss;
     }
     free(curve.x);
     return known(n, n, n, confidence);

@@ -108,6 +108,14 @@ static void save_short_walk(const struct strata_tlb *last, uint32_t walk,
              (unsigned)(tlb->page >> 10) % 10000000);
 }
 
+/* Whether a TLB has an unknown number of entries, or one before it: then there is none to
+ * save, and those behind it would be the first. */
+static bool is_unknown(const struct strata_probed_tlb *tlb)
+{
+    bool here = !tlb->entries.known && tlb->entries.low < 1;
+    return here || (tlb->level > 1 && is_unknown(tlb - 1));
+}
+
 static void save_tlbs(const struct strata_probed *probed, struct strata_machine *machine)
 {
     double longest = 1;
@@ -118,6 +126,8 @@ static void save_tlbs(const struct strata_probed *probed, struct strata_machine 
     for (int i = 0; i < probed->ntlbs && machine->ntlbs < STRATA_MAX_TLBS; i++) {
         const struct strata_probed_tlb *found = &probed->tlbs[i];
         const struct strata_probed_tlb *inner = found->level > 1 ? found - 1 : NULL;
+        if (is_unknown(found))
+            continue;
         struct strata_tlb *tlb = &machine->tlbs[machine->ntlbs++];
         save_tlb(found, inner, tlb);
         /* A hit must cost less than a walk. */
