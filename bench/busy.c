@@ -258,7 +258,8 @@ static int run_case(int c, int runs, const struct truth *truth)
     int complete = 0, n = 0, sure_wrong = 0;
     double longest = 0;
     memset(tally, 0, sizeof tally);
-    printf("\n%s\n%5s %5s %4s %6s %5s\n", cases[c].what, "run", "s", "busy", "levels", "at");
+    printf("\n%s\n%5s %5s %4s %6s %5s\n", cases[c].what, "run", "s", "busy", "levels",
+           "at");
     for (int run = 0; run < runs; run++) {
         struct strata_probed probed;
         n = probe((uint64_t)run + 1, answers, &probed);

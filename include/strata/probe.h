@@ -77,11 +77,11 @@ struct strata_probed {
 
 struct strata_probe_options {
     const struct strata_machine *machine; /* NULL: this machine, by the clock */
-    double budget;                        /* seconds; 0: the default, 15 */
-    uint64_t seed;                        /* 0: a fixed one */
-    int cpu;                              /* -1: the quietest */
-    enum strata_types type;               /* what is loaded, for counts; 0: integers */
-    bool kernels; /* counts: walk the size and block kernels too, for plots */
+    double budget;          /* seconds at the most; 0: 15 of processor time, within 60 */
+    uint64_t seed;          /* 0: a fixed one */
+    int cpu;                /* -1: the quietest */
+    enum strata_types type; /* what is loaded, for counts; 0: integers */
+    bool kernels;           /* counts: walk the size and block kernels too, for plots */
     /* Called now and then with 0..1 done; returning nonzero ends the probe with
      * what is there so far. May be NULL. */
     int (*progress)(void *context, double done, const char *what);

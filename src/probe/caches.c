@@ -25,7 +25,7 @@ enum {
     LEAST = 24,      /* observations without a new minimum, at footprints up to… */
     SMALL = 1 << 20, /* …this one: luck with the pages counts less among more of them */
     LARGEST = 192 << 20, /* bytes, or three quarters of the memory that there is */
-    COARSE = 32 << 20,   /* bytes: the largest of the first look, which must not take long */
+    COARSE = 32 << 20, /* bytes: the largest of the first look, which must not take long */
     MOST_PASSES = 100,
     ANEW_PASSES = 12, /* over each cache at another time */
     LAST_PASSES = 8,  /* over the last cache in the end */
@@ -311,8 +311,8 @@ static double width_of_rise(const struct curve *curve, const struct edge *edges,
 }
 
 /* The number of levels: as many halves as agree; and that every rise is one; and that none
- * is so long, an octave, that a level may be hidden in it by what shares it, or only seem to
- * be there: then it is a toss. */
+ * is so long, an octave, that a level may be hidden in it by what shares it, or only seem
+ * to be there: then it is a toss. */
 static struct strata_value levels_value(const struct series *series,
                                         const struct levels *levels,
                                         const struct edge *edges, const struct half *halves)

@@ -60,7 +60,7 @@ static const struct part {
 enum {
     DEFAULT_BUDGET = 15, /* seconds of processor time, within… */
     MOST_SECONDS = 60,   /* …so many of the user's */
-    PAGES = 16384,     /* as many as the TLB string visits */
+    PAGES = 16384,       /* as many as the TLB string visits */
     ARENA = 256 << 20, /* bytes of base pages; twice as much of huge ones, for their TLBs */
     DEFAULT_SEED = 20110410, /* any: a seed names a run */
 };

@@ -36,15 +36,16 @@ struct probing {
         double seen;              /* pages that fitted */
     } tlb_sweep[STRATA_MAX_TLBS]; /* by TLB */
     struct coarse_tlb {
-        double from, to, height; /* pages below and above the first rise, and cycles of it */
-    } coarse_tlb;                /* from == 0: none was seen */
-    double began_ns;             /* clock_ns() */
-    char doing[64];              /* for the progress */
-    bool elsewhere;               /* leave_by_turns() went there last */
-    const char *what;             /* the present part */
-    bool guest;                   /* others run on the same host */
-    bool stopped;                 /* the user asked to end, or the time is over */
-    const char *gave_up;          /* why the present part could not go on, or NULL */
+        double from, to,
+            height;      /* pages below and above the first rise, and cycles of it */
+    } coarse_tlb;        /* from == 0: none was seen */
+    double began_ns;     /* clock_ns() */
+    char doing[64];      /* for the progress */
+    bool elsewhere;      /* leave_by_turns() went there last */
+    const char *what;    /* the present part */
+    bool guest;          /* others run on the same host */
+    bool stopped;        /* the user asked to end, or the time is over */
+    const char *gave_up; /* why the present part could not go on, or NULL */
     struct strata_error *error;
 };
 

@@ -665,8 +665,7 @@ int probe_tlbs_roughly(struct probing *p)
 {
     struct spread spread = {0};
     double most = most_pages(p, BASE_PAGES);
-    int status =
-        most < 2 * FIRST ? 0 : measure_spread(p, BASE_PAGES, 1, most, 1, &spread);
+    int status = most < 2 * FIRST ? 0 : measure_spread(p, BASE_PAGES, 1, most, 1, &spread);
     if (!status && !p->stopped && spread.levels.n > 1) {
         struct rise rise = rise_of(&spread, 0);
         p->coarse_tlb = (struct coarse_tlb){rise.from, rise.to, rise.height};

@@ -10,8 +10,8 @@
  *
  * A trial is several runs. One during which the thread lost its processor does not count:
  * what ran meanwhile may have emptied the caches, so the ring is warmed up and timed again.
- * Where others want the processor, it is had for a few milliseconds at a time, and both must
- * happen within these. So the ring is then warmed up by loads that do not wait for one
+ * Where others want the processor, it is had for a few milliseconds at a time, and both
+ * must happen within these. So the ring is then warmed up by loads that do not wait for one
  * another, ten times as fast. What is disturbed in the end is marked. */
 #include "core/fail.h"
 #include "host/clock.h"
