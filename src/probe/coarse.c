@@ -29,7 +29,8 @@ static struct strata_value coarse_latency(const struct probing *p, int level)
     const double *height = p->height;
     bool memory = level == p->probed->ncaches;
     double here = height[level];
-    double low = level ? middle(height[level - 1], here) : fmax(1, here - NEAREST);
+    double low =
+        level ? middle(height[level - 1], here) : fmin(here, fmax(1, here - NEAREST));
     double high = memory ? SAVED * here : middle(here, height[level + 1]);
     return known(here, low, high, COARSE);
 }
