@@ -161,6 +161,7 @@ static inline void score_caches(struct score *score, const struct strata_machine
     const struct strata_cache *caches[STRATA_MAX_CACHES];
     int n = data_caches(machine, caches);
     score_count(score, CACHE_LEVELS, n, probed->ncaches);
+    score_confidence(score, &probed->levels, n == probed->ncaches);
     if (n != probed->ncaches)
         return;
     double usable = 0; /* an exclusive cache does not hold what the ones before do */

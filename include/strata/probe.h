@@ -65,6 +65,7 @@ struct strata_probed {
     uint64_t seed;
     uint64_t accesses; /* that the measurement made */
     int ncaches, ntlbs;
+    struct strata_value levels; /* the number of caches, with a confidence of its own */
     struct strata_probed_cache caches[STRATA_MAX_CACHES];
     struct strata_probed_tlb tlbs[STRATA_MAX_TLBS];
     struct strata_value memory_cycles, memory_ns;
@@ -79,12 +80,12 @@ struct strata_probe_options {
     const struct strata_machine *machine; /* NULL: this machine */
     enum strata_method method;            /* 0: by times; or by counts of misses, exactly,
                                              where there are events for them */
-    double budget;                        /* seconds; 0: the default, 15; by times only */
-    uint64_t seed;                        /* 0: a fixed one */
-    int cpu;                              /* -1: the quietest */
-    enum strata_types type;               /* what is loaded, for counts; 0: integers */
-    bool kernels; /* counts: walk the size and block kernels too, for plots */
-    bool log;     /* times: keep every trial in `data` */
+    double budget; /* seconds at the most; 0: 15 of processor time, within 60; by times */
+    uint64_t seed; /* 0: a fixed one */
+    int cpu;       /* -1: the quietest */
+    enum strata_types type; /* what is loaded, for counts; 0: integers */
+    bool kernels;           /* counts: walk the size and block kernels too, for plots */
+    bool log;               /* times: keep every trial in `data` */
     const struct dataset *replay; /* times: such data instead of a machine, with its seed,
                                      budget and processor; NULL: none */
     /* Called now and then with 0..1 done; returning nonzero ends the probe with

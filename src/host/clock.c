@@ -14,6 +14,16 @@ double clock_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
+double clock_thread_ns(void)
+{
+#ifdef CLOCK_THREAD_CPUTIME_ID
+    struct timespec t;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0)
+        return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+#endif
+    return clock_ns();
+}
+
 double clock_tick_ns(void)
 {
     double tick = INFINITY;

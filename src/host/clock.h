@@ -7,6 +7,10 @@
 /* Nanoseconds of a clock that never goes back. */
 double clock_ns(void);
 
+/* Nanoseconds of processor time that this thread has had; those of clock_ns() where the
+ * system does not tell. */
+double clock_thread_ns(void);
+
 /* The clock's resolution as a program sees it: the smallest step between two readings. */
 double clock_tick_ns(void);
 

@@ -25,6 +25,7 @@ enum {
     LEAST = 24,      /* observations without a new minimum, at footprints up to… */
     SMALL = 1 << 20, /* …this one: luck with the pages counts less among more of them */
     LARGEST = 192 << 20, /* bytes, or three quarters of the memory that there is */
+    COARSE = 32 << 20, /* bytes: the largest of the first look, which must not take long */
     MOST_PASSES = 100,
     ANEW_PASSES = 12, /* over each cache at another time */
     LAST_PASSES = 8,  /* over the last cache in the end */
@@ -284,6 +285,56 @@ static void set_effective(struct probing *p, const struct series *series,
     }
 }
 
+/* The chance that the curve really rises behind x: that not all trials within the octave
+ * there were disturbed. */
+static double rises_behind(const struct series *series, double x)
+{
+    size_t trials = 0;
+    for (size_t i = 0; i < series->npoints; i++)
+        if (series->points[i].x > x && series->points[i].x <= 2 * x)
+            trials += series->points[i].n;
+    return 1 - pow(disturbance(series, x), (double)trials);
+}
+
+/* Octaves from the end of the plateau i to the beginning of the next one, as far as the
+ * curve is neither's by a quarter of the time. */
+static double width_of_rise(const struct curve *curve, const struct edge *edges, size_t i)
+{
+    double low = edges[i].height * exp2(LEAST_RISE);
+    double high = edges[i + 1].height / exp2(LEAST_RISE), from = 0, to = 0;
+    for (size_t at = 0; at < curve->n; at++) {
+        from = curve->y[at] <= low ? curve->x[at] : from;
+        if (curve->y[at] < high && at + 1 < curve->n)
+            to = curve->x[at + 1];
+    }
+    return from > 0 && to > from ? log2(to / from) : 0;
+}
+
+/* The number of levels: as many halves as agree; and that every rise is one; and that none
+ * is so long, an octave, that a level may be hidden in it by what shares it, or only seem
+ * to be there: then it is a toss. */
+static struct strata_value levels_value(const struct series *series,
+                                        const struct levels *levels,
+                                        const struct edge *edges, const struct half *halves)
+{
+    const double toss = 0.5, octave = 1;
+    double n = (double)levels->n - 1, confidence;
+    struct curve curve;
+    size_t same = 0;
+    for (size_t h = 0; h < HALVES; h++)
+        same += halves[h].count == levels->n;
+    confidence = agreement(same, HALVES);
+    if (envelope(series, NULL, &curve))
+        return known(n, n, n, 0);
+    for (size_t i = 0; i + 1 < levels->n; i++) {
+        confidence *= rises_behind(series, edges[i].effective);
+        if (width_of_rise(&curve, edges, i) > octave)
+            confidence *= toss;
+    }
+    free(curve.x);
+    return known(n, n, n, confidence);
+}
+
 static void keep_findings(struct series *series, const struct levels *levels,
                           const struct density *found)
 {
@@ -410,6 +461,7 @@ static int conclude(struct probing *p, struct series *series)
         if (now != before)
             memset(p->least_effective, 0, sizeof p->least_effective);
         p->probed->ncaches = now;
+        p->probed->levels = levels_value(series, &levels, edges, halves);
         for (int i = 0; i < now; i++)
             p->probed->caches[i].level = i + 1;
         for (int i = 0; i <= now; i++)
@@ -436,10 +488,36 @@ int cap_effective(struct probing *p)
     return 0;
 }
 
-int probe_caches(struct probing *p)
+static struct series *series_of(struct probing *p)
 {
     static const char title[] = "cache-only string";
-    struct series *series = dataset_add(p->probed->data, "cache", title, "bytes", "cycles");
+    struct series *series = dataset_find(p->probed->data, "cache");
+    return series ? series
+                  : dataset_add(p->probed->data, "cache", title, "bytes", "cycles");
+}
+
+/* A first look, two points an octave and then one: what is known if no more time comes. */
+int probe_caches_roughly(struct probing *p)
+{
+    struct string string = {.build = build_cache, .arena = BASE_PAGES};
+    double bytes = (double)p->runner->ground[BASE_PAGES].bytes;
+    struct series *series = series_of(p);
+    size_t n = grid_size(fmin(COARSE, 0.75 * bytes));
+    size_t large = PER_OCTAVE * (size_t)log2(LARGE / SMALLEST);
+    int status = series ? add_points(p, series, 0, large < n ? large : n, PER_OCTAVE / 2)
+                        : out_of_memory(p);
+    if (!status)
+        status = add_points(p, series, large, n, PER_OCTAVE);
+    if (status)
+        return status;
+    if (sweep_once(p, &string, series, 1, 0, INFINITY) < 0)
+        return p->error->status;
+    return p->stopped || !visited_any(series) ? 0 : conclude(p, series);
+}
+
+int probe_caches(struct probing *p)
+{
+    struct series *series = series_of(p);
     int status = series ? measure(p, series) : out_of_memory(p);
     if (status || p->stopped)
         return status;

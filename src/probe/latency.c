@@ -474,7 +474,7 @@ static struct strata_value between(struct probing *p, int level)
 static void allow_for_others(const struct probing *p, const struct series *series,
                              int level, struct strata_value *value)
 {
-    if (level + 1 != p->probed->ncaches)
+    if (level + 1 != p->probed->ncaches || !series->npoints)
         return;
     for (size_t i = 0; i < series->npoints && is_shared(p); i++)
         for (size_t j = 0; j < series->points[i].n; j++)
@@ -482,7 +482,7 @@ static void allow_for_others(const struct probing *p, const struct series *serie
                 value->value = fmin(value->value, series->points[i].y[j]);
     double longest = series->points[series->npoints - 1].x;
     double lost = p->losses * visits_between(longest, press(p, level, longest));
-    value->low = fmax(1, fmin(value->low, value->value - lost));
+    value->low = fmin(value->low, fmax(least_cost(p, level), value->value - lost));
     if (is_shared(p))
         value->low = fmin(value->low, p->height[level]);
 }

@@ -39,11 +39,17 @@ struct probing {
         bool lost;                /* what fitted did not at another time */
     } tlb_sweep[STRATA_MAX_TLBS]; /* by TLB */
     bool splintered;              /* huge pages are kept in parts by what is below */
-    bool elsewhere;               /* leave_by_turns() went there last */
-    const char *what;             /* the present part */
-    bool guest;                   /* others run on the same host */
-    bool stopped;                 /* the user asked to end, or the time is over */
-    const char *gave_up;          /* why the present part could not go on, or NULL */
+    struct coarse_tlb {
+        double from, to,
+            height;      /* pages below and above the first rise, and cycles of it */
+    } coarse_tlb;        /* from == 0: none was seen */
+    double began_ns;     /* clock_ns() */
+    char doing[64];      /* for the progress */
+    bool elsewhere;      /* leave_by_turns() went there last */
+    const char *what;    /* the present part */
+    bool guest;          /* others run on the same host */
+    bool stopped;        /* the user asked to end, or the time is over */
+    const char *gave_up; /* why the present part could not go on, or NULL */
     struct strata_error *error;
 };
 
@@ -206,9 +212,14 @@ void judge_log(struct probing *p);
 int probe_timed(const struct strata_probe_options *options, struct strata_probed *probed,
                 struct strata_error *error);
 
+/* Gives every latency and the first TLB that no part has told, or not as surely, what the
+ * curves tell. Measures nothing. */
+void settle_answers(struct probing *p);
+
 /* The parts. Each returns 0, or a status with the error filled in. */
 int probe_gap(struct probing *p);
 int probe_gap_again(struct probing *p);
+int probe_caches_roughly(struct probing *p);
 int probe_caches(struct probing *p);
 int probe_caches_again(struct probing *p);
 int probe_last_cache(struct probing *p);
@@ -218,6 +229,7 @@ int probe_room(struct probing *p);
 int probe_latencies(struct probing *p);
 int probe_lines(struct probing *p);
 int probe_tlbs(struct probing *p, enum arena arena);
+int probe_tlbs_roughly(struct probing *p);
 int probe_tlbs_again(struct probing *p);
 int judge_entries(struct probing *p);
 int probe_ways(struct probing *p);

@@ -119,12 +119,22 @@ static uint32_t walk_or(const struct walk *walk, const struct walk *other)
     return latency > walk->least ? latency : walk->least;
 }
 
+/* Whether a TLB has an unknown number of entries, or one before it: then there is none to
+ * save, and those behind it would be the first. */
+static bool is_unknown(const struct strata_probed_tlb *tlb)
+{
+    bool here = !tlb->entries.known && tlb->entries.low < 1;
+    return here || (tlb->level > 1 && is_unknown(tlb - 1));
+}
+
 static void save_tlbs(const struct strata_probed *probed, struct strata_machine *machine)
 {
     struct walk base = {0}, huge = {0};
     for (int i = 0; i < probed->ntlbs && machine->ntlbs < STRATA_MAX_TLBS; i++) {
         const struct strata_probed_tlb *found = &probed->tlbs[i];
         const struct strata_probed_tlb *inner = found->level > 1 ? found - 1 : NULL;
+        if (is_unknown(found))
+            continue;
         struct strata_tlb *tlb = &machine->tlbs[machine->ntlbs++];
         save_tlb(found, inner, tlb);
         note_walk(probed, i, tlb, found->page == probed->huge ? &huge : &base);
@@ -145,10 +155,10 @@ static void assume_branches(struct strata_machine *machine)
 int strata_probed_machine(const struct strata_probed *probed,
                           struct strata_machine *machine, struct strata_error *error)
 {
-    if (!probed->ncaches || !probed->memory_cycles.known)
+    if (!probed->ncaches)
         return fail(error, STRATA_FAILED,
-                    "the probe was stopped before it found the caches: there is no machine "
-                    "to save");
+                    "the probe ended before it found a cache: there is no machine to save; "
+                    "give it more time with --budget");
     memset(machine, 0, sizeof *machine);
     snprintf(machine->name, sizeof machine->name, "%s", probed->name);
     machine->page = probed->page;
@@ -161,6 +171,7 @@ int strata_probed_machine(const struct strata_probed *probed,
     save_tlbs(probed, machine);
     assume_branches(machine);
     uint32_t least = machine->caches[machine->ncaches - 1].latency + 1;
-    machine->memory_latency = whole(fmax(least, probed->memory_cycles.value));
+    machine->memory_latency =
+        whole(fmax(least, value_or(&probed->memory_cycles, 4.0 * least)));
     return strata_machine_check(machine, error);
 }

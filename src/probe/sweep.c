@@ -5,6 +5,7 @@
  * strings out anew, which samples the mappings of pages; a point is left alone when its
  * minimum has settled. */
 #include "core/fail.h"
+#include "host/clock.h"
 #include "probe/probing.h"
 
 #include <math.h>
@@ -64,6 +65,17 @@ void more_time(struct probing *p, double share)
     p->deadline = fmin(runner_clock(p->runner) + share * p->budget, end_of(p));
 }
 
+/* What the progress says: a budget that is stretched takes longer than usual. */
+static const char *doing(struct probing *p, double now)
+{
+    double wall = (clock_ns() - p->began_ns) * 1e-9, stretch = p->runner->stretch;
+    if (stretch <= 1 || wall < now + 1)
+        return p->what;
+    snprintf(p->doing, sizeof p->doing, "busy, up to %.0f s: %s", stretch * p->budget,
+             p->what);
+    return p->doing;
+}
+
 bool time_left(struct probing *p, double done)
 {
     double now = runner_clock(p->runner);
@@ -71,7 +83,7 @@ bool time_left(struct probing *p, double done)
     if (isfinite(p->budget))
         fraction = fmin(1, now / p->budget);
     if (p->options->progress &&
-        p->options->progress(p->options->context, fraction, p->what))
+        p->options->progress(p->options->context, fraction, doing(p, now)))
         p->stopped = true;
     return !p->stopped && now < p->deadline;
 }

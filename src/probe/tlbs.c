@@ -87,8 +87,14 @@ static int excess(const struct series *spread, const struct series *packed,
     return 0;
 }
 
+static struct series *series_of(struct probing *p, const char *name, const char *title)
+{
+    struct series *series = dataset_find(p->probed->data, name);
+    return series ? series : dataset_add(p->probed->data, name, title, "pages", "cycles");
+}
+
 static int measure_spread(struct probing *p, enum arena arena, uint64_t lines, double most,
-                          struct spread *out)
+                          int passes, struct spread *out)
 {
     struct string spread = {.build = build_spread, .arena = arena, .a = lines},
                   packed = {.build = build_packed,
@@ -100,21 +106,21 @@ static int measure_spread(struct probing *p, enum arena arena, uint64_t lines, d
     snprintf(name, sizeof name, "%stlb%d", arena == HUGE_PAGES ? "huge-" : "", (int)lines);
     snprintf(title, sizeof title, "%spages, %d line%s in each", pages, (int)lines,
              lines == 1 ? "" : "s");
-    out->series = dataset_add(p->probed->data, name, title, "pages", "cycles");
+    out->series = series_of(p, name, title);
     snprintf(name, sizeof name, "%spacked%d", arena == HUGE_PAGES ? "huge-" : "",
              (int)lines);
     snprintf(title, sizeof title, "as many lines, packed");
-    struct series *control = dataset_add(p->probed->data, name, title, "pages", "cycles");
+    struct series *control = series_of(p, name, title);
     if (!out->series || !control || add_points(out->series, most) ||
         add_points(control, most))
         return out_of_memory(p);
-    for (int pass = 0; pass < PASSES; pass++) {
+    for (int pass = 0; pass < passes; pass++) {
         long visited = sweep_once(p, &spread, out->series, LEAST, 0, INFINITY);
         long controlled = sweep_once(p, &packed, control, LEAST, 0, INFINITY);
         if (visited < 0 || controlled < 0)
             return p->error->status;
         if (p->stopped || visited + controlled == 0 ||
-            !time_left(p, (double)(pass + 1) / PASSES))
+            !time_left(p, (double)(pass + 1) / passes))
             break;
     }
     if (p->stopped)
@@ -358,6 +364,20 @@ static void add_splintered(struct probing *p)
                 "less than a huge page");
 }
 
+/* One pass over the pages of the base size: where the first rise is. */
+int probe_tlbs_roughly(struct probing *p)
+{
+    struct spread spread = {0};
+    double most = most_pages(p, BASE_PAGES);
+    int status = most < 2 * FIRST ? 0 : measure_spread(p, BASE_PAGES, 1, most, 1, &spread);
+    if (!status && !p->stopped && spread.levels.n > 1) {
+        struct rise rise = rise_of(&spread, 0);
+        p->coarse_tlb = (struct coarse_tlb){rise.from, rise.to, rise.height};
+    }
+    free(spread.cost.x);
+    return status;
+}
+
 int probe_tlbs(struct probing *p, enum arena arena)
 {
     const struct ground *ground = &p->runner->ground[arena];
@@ -380,7 +400,7 @@ int probe_tlbs(struct probing *p, enum arena arena)
     if (isfinite(end)) /* half of the time is for the entries */
         p->deadline = (runner_clock(p->runner) + end) / 2;
     while (!status && !p->stopped && n < STRINGS) {
-        status = measure_spread(p, arena, n + 1, most, &spreads[n]);
+        status = measure_spread(p, arena, n + 1, most, PASSES, &spreads[n]);
         n++;
         if (n == 2 && !status && !p->stopped &&
             (all_agree(&spreads[0], &spreads[1]) || !time_left(p, 1)))

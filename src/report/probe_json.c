@@ -166,6 +166,16 @@ static json_t *notes_json(const struct strata_probed *probed)
     return finish(array, bad);
 }
 
+/* The number of caches; counts of misses do not say how sure it is. */
+static json_t *levels_json(const struct strata_probed *probed)
+{
+    json_t *object = json_object();
+    int bad = set_number(object, "value", cache_count(probed));
+    double confidence = probed->levels.known ? probed->levels.confidence : NAN;
+    bad |= set_number(object, "confidence", confidence);
+    return finish(object, bad);
+}
+
 /* A seed beyond 2^53 would be rounded by most readers, so it is a string of digits. */
 static json_t *seed_json(uint64_t seed)
 {
@@ -187,6 +197,7 @@ static int set_run(json_t *object, const struct strata_probed *probed)
     if (!probed->huge)
         bad |= set_text(why, "huge", "a program gets no huge pages here");
     bad |= json_object_set_new(object, "seed", seed_json(probed->seed));
+    bad |= json_object_set_new(object, "levels", levels_json(probed));
     bad |= set_number(object, "seconds", probed->seconds);
     bad |= set_number(object, "cycle_ns", probed->cycle_ns);
     bad |= set_number(object, "busy", probed->busy);

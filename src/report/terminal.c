@@ -180,19 +180,18 @@ static bool is_vague(const struct strata_value *value)
 }
 
 /* "42 .. 330 cycles", rounded outwards to two digits. */
-static void format_vague(const struct strata_value *value, const char *unit, char *text,
-                         size_t size)
+static void format_vague(const struct strata_value *value, char *text, size_t size)
 {
     double low = pow(10, floor(log10(fmax(value->low, 0.1))) - 1);
     double high = pow(10, floor(log10(value->high)) - 1);
-    snprintf(text, size, "%.3g .. %.3g %s", floor(value->low / low) * low,
-             ceil(value->high / high) * high, unit);
+    snprintf(text, size, "%.3g .. %.3g cycles", floor(value->low / low) * low,
+             ceil(value->high / high) * high);
 }
 
 void format_cycles(const struct strata_value *cycles, char *text, size_t size)
 {
     if (is_vague(cycles)) {
-        format_vague(cycles, "cycles", text, size);
+        format_vague(cycles, text, size);
         return;
     }
     double digit = digit_of(cycles, 0.1);
@@ -204,7 +203,7 @@ void format_cycles(const struct strata_value *cycles, char *text, size_t size)
 void format_ns(const struct strata_value *ns, char *text, size_t size)
 {
     if (is_vague(ns)) {
-        format_vague(ns, "  ns", text, size);
+        *text = '\0';
         return;
     }
     double digit = digit_of(ns, 0.1);

@@ -64,6 +64,7 @@ struct runner {
     double tick_ns; /* the clock's resolution */
     bool simulated;
     double until;    /* runner_clock(): a trial then still under way is cut short */
+    double stretch;  /* seconds that one of the clock may last; up to 1: it is the wall's */
     uint64_t visits; /* so far, for reports of effort */
     uint64_t trials, disturbed; /* so far */
     int cpu;                    /* of the last walk; -1: simulated */
@@ -78,8 +79,10 @@ enum { WALK_REFUSED = 1 };
 int runner_walk(struct runner *runner, enum arena arena, const struct refs *refs,
                 struct trial *trial);
 
-/* Seconds of the user's time since the runner was made: what a budget is about. With a log,
- * as of the end of the last walk: so a replay sees the very same times. */
+/* Seconds since the runner was made: what a budget is about. Where they may be stretched,
+ * seconds of processor time that was had, but never less than the time that went by divided
+ * by `stretch`: so a busy machine makes a probe last longer, up to a limit. With a log, as of
+ * the end of the last walk: so a replay sees the very same times. */
 double runner_clock(struct runner *runner);
 
 /* Goes on on another idle processor of the same kind, whose neighbours are others. Returns

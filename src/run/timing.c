@@ -6,8 +6,13 @@
  * the one before has arrived, so the time of a walk is that of its loads one after the
  * other. The ring is written in the order of the walk: that is also the first lap, which
  * leaves the caches as a walk would. The clock is read outside of an unrolled loop that
- * does nothing else. If the thread lost its processor meanwhile, the ring is warmed up and
- * timed again; what is disturbed in the end is marked. */
+ * does nothing else.
+ *
+ * A trial is several runs. One during which the thread lost its processor does not count:
+ * what ran meanwhile may have emptied the caches, so the ring is warmed up and timed again.
+ * Where others want the processor, it is had for a few milliseconds at a time, and both
+ * must happen within these. So the ring is then warmed up by loads that do not wait for one
+ * another, ten times as fast. What is disturbed in the end is marked. */
 #include "core/fail.h"
 #include "core/sort.h"
 #include "host/clock.h"
@@ -22,7 +27,7 @@
 struct timing {
     struct runner runner;
     char *memory[ARENAS];
-    double started_ns;
+    double started_ns, started_thread_ns;
     double shortest_ns; /* a walk that is long enough for the clock */
     double reading_ns;  /* what reading the clock twice adds to a walk */
     struct affinity before;
@@ -90,7 +95,12 @@ enum {
 
 static double timing_clock(struct runner *runner)
 {
-    return (clock_ns() - ((struct timing *)runner)->started_ns) * 1e-9;
+    const struct timing *timing = (struct timing *)runner;
+    double wall = clock_ns() - timing->started_ns, had;
+    if (runner->stretch <= 1)
+        return wall * 1e-9;
+    had = fmin(wall, clock_thread_ns() - timing->started_thread_ns);
+    return fmax(had, wall / runner->stretch) * 1e-9;
 }
 
 static bool is_over(struct runner *runner)
@@ -170,33 +180,39 @@ static size_t enough_visits(struct timing *timing, void **p, const struct refs *
     return visits;
 }
 
-/* The shortest of several times for as many visits. Returns whether the thread lost its
- * processor meanwhile. */
-static bool timed_runs(struct runner *runner, void **p, const struct refs *refs,
-                       size_t visits, double *ns)
+/* Brings a ring into the caches, in the order of the walk, by loads that do not wait for
+ * one another: in a tenth of the time of a lap. A second time for what did not stay. */
+static void touch(const char *memory, const struct refs *refs)
 {
-    long before = thread_preemptions();
-    *ns = INFINITY;
-    for (int i = 0; i < RUNS; i++)
-        *ns = fmin(*ns, timed_visits(runner, p, refs, visits));
-    return thread_preemptions() != before;
+    for (int lap = 0; lap < 2; lap++)
+        for (size_t i = 0; i < refs->n; i++)
+            (void)*(const volatile char *)(memory + refs->at[i]);
 }
 
-/* The same again while it does. */
-static bool undisturbed_runs(struct runner *runner, void **p, const struct refs *refs,
-                             size_t visits, double *ns)
+/* The shortest of several times for as many visits, of those that were not disturbed:
+ * `cold` says that what was there before may be gone. Returns whether there was one. What
+ * is larger than any cache need not be warm. */
+static bool undisturbed_runs(struct runner *runner, const char *memory, void **p,
+                             const struct refs *refs, size_t visits, bool cold, double *ns)
 {
-    for (int i = 0; i < TRIES; i++) {
-        if (!timed_runs(runner, p, refs, visits, ns))
-            return true;
-        if (i + 1 == TRIES || is_over(runner))
+    double disturbed = INFINITY;
+    int runs = 0;
+    *ns = INFINITY;
+    for (int i = 0; runs < RUNS && i < RUNS + TRIES; i++) {
+        long before = thread_preemptions();
+        if (cold && refs->n < LARGEST)
+            touch(memory, refs);
+        double now = timed_visits(runner, p, refs, visits);
+        cold = thread_preemptions() != before;
+        runs += !cold;
+        *(cold ? &disturbed : ns) = fmin(cold ? disturbed : *ns, now);
+        if (is_over(runner))
             break;
-        runner->trials++;
-        runner->disturbed++;
-        if (refs->n < LARGEST)
-            *p = chase(*p, refs->n);
+        runner->trials += cold;
+        runner->disturbed += cold;
     }
-    return false;
+    *ns = runs ? *ns : disturbed;
+    return runs > 0;
 }
 
 /* Laps until their starts no longer get faster: the fastest that was not disturbed. Returns
@@ -239,8 +255,8 @@ static double middle_laps(struct runner *runner, void **p, const struct refs *re
 
 /* Of a string of which only the start of a lap counts, the laps that warm it up tell the
  * time already, if that is long enough for the clock: such laps take long. */
-static void walk_timed(struct timing *timing, void *first, const struct refs *refs,
-                       struct trial *trial)
+static void walk_timed(struct timing *timing, const char *memory, void *first,
+                       const struct refs *refs, struct trial *trial)
 {
     struct runner *runner = &timing->runner;
     double ns = refs->brief ? middle_laps(runner, &first, refs) : 0;
@@ -256,7 +272,8 @@ static void walk_timed(struct timing *timing, void *first, const struct refs *re
     size_t laps = ns < enough / 2 ? (size_t)(enough / ns) : 1;
     size_t visits = refs->timed * laps;
     if (laps > 1)
-        trial->disturbed = !undisturbed_runs(runner, &first, refs, visits, &ns);
+        trial->disturbed =
+            !undisturbed_runs(runner, memory, &first, refs, visits, false, &ns);
     trial->cycles = ns / (double)visits / runner->cycle_ns;
 }
 
@@ -264,15 +281,18 @@ static int timing_walk(struct runner *runner, enum arena arena, const struct ref
                        struct trial *trial)
 {
     struct timing *timing = (struct timing *)runner;
-    void *p = lay_out(timing->memory[arena], refs);
+    char *memory = timing->memory[arena];
+    long before = thread_preemptions();
+    void *p = lay_out(memory, refs);
     double ns;
     if (refs->timed) {
-        walk_timed(timing, p, refs, trial);
+        walk_timed(timing, memory, p, refs, trial);
         return 0;
     }
     p = warm_up(runner, p, refs);
     size_t visits = enough_visits(timing, &p, refs);
-    trial->disturbed = !undisturbed_runs(runner, &p, refs, visits, &ns);
+    bool cold = thread_preemptions() != before;
+    trial->disturbed = !undisturbed_runs(runner, memory, &p, refs, visits, cold, &ns);
     trial->cycles = ns / (double)visits / runner->cycle_ns;
     return 0;
 }
@@ -330,6 +350,7 @@ int runner_timing(struct runner **runner, int *cpu, uint64_t bytes, uint64_t hug
     if (!timing)
         return fail(error, STRATA_FAILED, "out of memory");
     timing->started_ns = clock_ns();
+    timing->started_thread_ns = clock_thread_ns();
     timing->runner.ops = &timing_ops;
     timing->runner.until = INFINITY;
     int wanted = *cpu;
