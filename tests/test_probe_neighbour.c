@@ -229,11 +229,11 @@ static void another_processor_is_asked(void **state)
  * them, or less. */
 static void intervals_allow_for_others(void **state)
 {
-    const struct neighbour comes = {.outer_ways = 2, .longer = 4};
+    const struct neighbour comes = {.outer_ways = 4, .longer = 4};
     (void)state;
     for (int shared = CONTROL; shared < 2; shared++) {
         struct strata_probed probed =
-            probe(two_levels, shared ? comes : (struct neighbour){0}, 1, LIMITED);
+            probe(two_levels, shared ? comes : (struct neighbour){0}, 2, LIMITED);
         const struct strata_value *last = &probed.caches[1].effective,
                                   *memory = &probed.memory_cycles;
         assert_true(last->known && memory->known);

@@ -512,7 +512,11 @@ int probe_caches_roughly(struct probing *p)
         return status;
     if (sweep_once(p, &string, series, 1, 0, INFINITY) < 0)
         return p->error->status;
-    return p->stopped || !visited_any(series) ? 0 : conclude(p, series);
+    if (!p->stopped && visited_any(series))
+        status = conclude(p, series);
+    /* That the points lie far apart says nothing of what others leave. */
+    memset(p->least_effective, 0, sizeof p->least_effective);
+    return status;
 }
 
 int probe_caches(struct probing *p)

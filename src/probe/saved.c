@@ -157,8 +157,8 @@ int strata_probed_machine(const struct strata_probed *probed,
 {
     if (!probed->ncaches)
         return fail(error, STRATA_FAILED,
-                    "the probe ended before it found a cache: there is no machine to save; "
-                    "give it more time with --budget");
+                    "the probe was stopped, or its time was over, before it found a cache: "
+                    "there is no machine to save; run it again, with a larger --budget");
     memset(machine, 0, sizeof *machine);
     snprintf(machine->name, sizeof machine->name, "%s", probed->name);
     machine->page = probed->page;
