@@ -445,8 +445,10 @@ static void count_outcome(struct reference *r, const struct chain *chain, enum s
         counts->tlb_misses[out->tlbs.id[i]]++;
     if (out->tlb_depth < out->tlbs.n)
         counts->tlb_hits[out->tlbs.id[out->tlb_depth]]++;
-    else if (out->tlbs.n)
+    else if (out->tlbs.n) {
         counts->walks++;
+        counts->fetch_walks += op == SIM_FETCH;
+    }
 }
 
 /* One access, in as many parts as it touches lines of the nearest cache, or pages. */

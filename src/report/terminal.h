@@ -49,8 +49,9 @@ void grid_print(FILE *out, const struct grid *grid, const struct style *style, i
 void print_folded(FILE *out, const char *text, int width, int indent);
 
 /* "4 cycles", "14.3 cycles"; "1.1 ns", "13   ns": the decimal points line up. With no more
- * digits than the interval supports: 390 of 388, if it may be 311 to 485; and as an interval
- * if that is wider than a factor of two: "42 .. 330 cycles", with nothing for ns. */
+ * digits than the interval supports: 390 of 388, if it may be 311 to 485; and as an
+ * interval if that is wider than a factor of two: "42 .. 330 cycles", with nothing for ns.
+ */
 void format_cycles(const struct strata_value *cycles, char *text, size_t size);
 void format_ns(const struct strata_value *ns, char *text, size_t size);
 

@@ -81,8 +81,8 @@ int runner_walk(struct runner *runner, enum arena arena, const struct refs *refs
 
 /* Seconds since the runner was made: what a budget is about. Where they may be stretched,
  * seconds of processor time that was had, but never less than the time that went by divided
- * by `stretch`: so a busy machine makes a probe last longer, up to a limit. With a log, as of
- * the end of the last walk: so a replay sees the very same times. */
+ * by `stretch`: so a busy machine makes a probe last longer, up to a limit. With a log, as
+ * of the end of the last walk: so a replay sees the very same times. */
 double runner_clock(struct runner *runner);
 
 /* Goes on on another idle processor of the same kind, whose neighbours are others. Returns

@@ -44,7 +44,7 @@ struct sim_counts {
     uint64_t evictions[STRATA_MAX_CACHES];
     uint64_t tlb_hits[STRATA_MAX_TLBS],
         tlb_misses[STRATA_MAX_TLBS]; /* machine->tlbs order */
-    uint64_t walks, fetch_walks; /* the latter among the former */
+    uint64_t walks, fetch_walks;     /* the latter among the former */
     uint64_t cycles;
 };
 

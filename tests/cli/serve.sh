@@ -16,7 +16,7 @@ command -v curl >/dev/null || { echo 'skip: curl is not installed'; exit 77; }
 
 # Bad input
 fails 2 'three targets' serve -a -p 1
-fails 2 'process 1073741823: there is none' serve --listen 0 -p 1073741823
+fails 2 'pid 1073741823: there is no such process' serve --listen 0 -p 1073741823
 fails 2 'the control group no/such' serve --listen 0 --cgroup no/such
 fails 2 'interval 1: it must be' serve -I 1
 fails 2 'wanted is ADDRESS:PORT' serve --listen nonsense
