@@ -31,16 +31,17 @@ enum {
     MOST_TRIALS = 64,
 };
 
-#define BEYOND 1.6  /* times what the level before holds: the first footprint */
-#define WITHIN 0.8  /* of what the level holds: the last one */
-#define DRIVEN 4.5  /* times what the level before holds: chance leaves 1% of it */
-#define OCTAVE 2    /* from one level to the next, at least */
-#define CLEAR  0.92 /* confidence that a prefetcher is there */
-#define LEFT   0.03 /* of the time, that may be off where trials agree */
-#define MEMORY 6    /* times what the last level holds, or… */
-#define ROUGH  2    /* …so many as long as it is not known how far apart is enough */
-#define LONGER 4    /* times as long, if that was not enough */
-#define SHARED 1.25 /* factor to both sides that memory may be off from run to run */
+#define BEYOND   1.6  /* times what the level before holds: the first footprint */
+#define WITHIN   0.8  /* of what the level holds: the last one */
+#define DRIVEN   4.5  /* times what the level before holds: chance leaves 1% of it */
+#define OCTAVE   2    /* from one level to the next, at least */
+#define CLEAR    0.92 /* confidence that a prefetcher is there */
+#define LEFT     0.03 /* of the time, that may be off where trials agree */
+#define MEMORY   6    /* times what the last level holds, or… */
+#define ROUGH    2    /* …so many as long as it is not known how far apart is enough */
+#define LONGER   4    /* times as long, if that was not enough */
+#define FEW_LOST 1.5  /* factor by which the least of all trials may be above a hit */
+#define SHARED   1.25 /* factor to both sides that memory may be off from run to run */
 
 /* Base pages that are visited together. */
 static size_t block_of(const struct probing *p)
@@ -468,23 +469,36 @@ static struct strata_value between(struct probing *p, int level)
     return known(value, low, latency_behind(p, level)->value, 0.5);
 }
 
+/* The least that a visit to a level took in any trial, of this string or of a plain chase,
+ * which is shorter. */
+static double least_seen(struct probing *p, const struct series *series, int level)
+{
+    double least = INFINITY, plain;
+    for (size_t i = 0; i < series->npoints; i++)
+        for (size_t j = 0; j < series->points[i].n; j++)
+            if (series->points[i].y[j] > least_cost(p, level))
+                least = fmin(least, series->points[i].y[j]);
+    if (witness_within(p, level, least_cost(p, level), least, &plain))
+        least = plain;
+    return least;
+}
+
 /* Others that use the outermost cache take lines away between two visits, in all trials if
  * they do not rest: a hit takes less than what is seen, by what was lost. Where they are
- * seen, the least of all trials is nearest to one. */
-static void allow_for_others(const struct probing *p, const struct series *series,
-                             int level, struct strata_value *value)
+ * seen, the least of all trials is nearest to one; few of its lines were lost. */
+static void allow_for_others(struct probing *p, const struct series *series, int level,
+                             struct strata_value *value)
 {
     if (level + 1 != p->probed->ncaches || !series->npoints)
         return;
-    for (size_t i = 0; i < series->npoints && is_shared(p); i++)
-        for (size_t j = 0; j < series->points[i].n; j++)
-            if (series->points[i].y[j] > least_cost(p, level))
-                value->value = fmin(value->value, series->points[i].y[j]);
+    if (is_shared(p) || p->losses > 0)
+        value->value = fmin(value->value, least_seen(p, series, level));
     double longest = series->points[series->npoints - 1].x;
     double lost = p->losses * visits_between(longest, press(p, level, longest));
-    value->low = fmin(value->low, fmax(least_cost(p, level), value->value - lost));
+    double least = fmax(least_cost(p, level), value->value / FEW_LOST);
+    value->low = fmin(value->low, fmax(least, value->value - lost));
     if (is_shared(p))
-        value->low = fmin(value->low, p->height[level]);
+        value->low = fmin(value->low, fmax(least, p->height[level]));
 }
 
 /* What contradicts the cache-only string or a plain chase is not sure. */
