@@ -28,12 +28,6 @@ uint64_t chase_beside_others(struct sim *sim, uint64_t base, const uint64_t *at,
 #include <stdio.h>
 #include <strata/probe.h>
 
-#ifdef __SANITIZE_ADDRESS__
-enum { RATES = 1 }; /* sanitizers are slow, and look for other things than right answers */
-#else
-enum { RATES = 2 };
-#endif
-
 static struct {
     double rate; /* ways of the last cache that are emptied, for each visit */
     double owed;
@@ -132,7 +126,7 @@ static void others_may_use_the_last_cache(void **state)
 {
     static const double rates[] = {0.1, 0.3};
     (void)state;
-    for (size_t i = 0; i < RATES; i++) {
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
         struct strata_probed probed = probe(NULL, rates[i], 1, LIMITED);
         print_message("%g lines a visit: %d levels\n", rates[i], probed.ncaches);
         for (int j = 1; probed.ncaches == 3 && j <= 2; j++) {
@@ -151,5 +145,10 @@ int main(void)
         cmocka_unit_test(huge_pages_may_be_splintered),
         cmocka_unit_test(others_may_use_the_last_cache),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+#ifdef __SANITIZE_ADDRESS__ /* slow, and it looks for other things than right answers */
+    const size_t n = 1;
+#else
+    const size_t n = sizeof tests / sizeof *tests;
+#endif
+    return _cmocka_run_group_tests("latencies", tests, n, NULL, NULL);
 }

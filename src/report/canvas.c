@@ -14,8 +14,9 @@
 /* fontconfig keeps what it looked up for the life of the process; that is no leak, and no
  * reason to print anything. */
 #ifdef __SANITIZE_ADDRESS__
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_options(void);
+#define SEEN __attribute__((visibility("default")))
+SEEN const char *__lsan_default_suppressions(void);
+SEEN const char *__lsan_default_options(void);
 const char *__lsan_default_options(void)
 {
     return "print_suppressions=0";
