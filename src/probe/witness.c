@@ -11,10 +11,12 @@
  * A latency from which the plain chase cannot be explained so is not sure, and its interval
  * holds both: who uses the same cache takes lines away in the meantime, and more from the
  * longer string. */
+#include "core/sort.h"
 #include "probe/probing.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { TRIALS = 3 }; /* of each footprint, each time */
 
@@ -131,6 +133,25 @@ static bool explains(const struct probing *p, int level, const struct strata_val
     return took >= least && took <= latency->high + translation(p, point->x);
 }
 
+/* What most trials of a plain chase took, or nothing where there are none. */
+static double usual(const struct point *point)
+{
+    double sorted[4 * TRIALS];
+    size_t n = point->n < 4 * TRIALS ? point->n : 4 * TRIALS;
+    memcpy(sorted, point->y, n * sizeof *sorted);
+    sort_ascending(sorted, n);
+    return n ? sorted[n * 3 / 4] : 0;
+}
+
+/* Where translation adds nothing, a chase at another time takes no longer than most. */
+static void allow_for_usual(struct probing *p, int level, struct strata_value *latency)
+{
+    const struct series *series = series_of(p, level);
+    for (size_t i = 0; series && latency->known && i < series->npoints; i++)
+        if (!(translation(p, series->points[i].x) > 0))
+            latency->high = fmax(latency->high, usual(&series->points[i]));
+}
+
 void ask_witness(struct probing *p, int level, struct strata_value *latency)
 {
     const struct series *series = series_of(p, level);
@@ -145,6 +166,7 @@ void ask_witness(struct probing *p, int level, struct strata_value *latency)
         latency->high = fmax(latency->high, took);
         latency->confidence = fmin(latency->confidence, DOUBTED);
     }
+    allow_for_usual(p, level, latency);
 }
 
 bool witness_within(struct probing *p, int level, double low, double high, double *cycles)
