@@ -159,6 +159,14 @@ static void allow_for_neighbour(struct strata_probed *probed)
     }
 }
 
+/* Penalties are what pages beyond the entries cost: no surer than these are. */
+static void doubt_penalty(struct strata_probed_tlb *tlb)
+{
+    double sure = tlb->entries.known ? tlb->entries.confidence : 0;
+    tlb->penalty_cycles.confidence = fmin(tlb->penalty_cycles.confidence, sure);
+    tlb->penalty_ns.confidence = fmin(tlb->penalty_ns.confidence, sure);
+}
+
 /* Whether all entries of a TLB without sets may not have been had. Those of one with sets
  * are so many for each set, and nobody keeps as many of each. Without sets, what a
  * neighbour keeps for as long as a probe lasts looks like a smaller TLB; but it is hardly
@@ -190,5 +198,7 @@ int judge_entries(struct probing *p)
             entries->value, tlb->level,
             tlb->page == p->probed->page ? "" : " for huge pages");
     }
+    for (int i = 0; i < p->probed->ntlbs; i++)
+        doubt_penalty(&p->probed->tlbs[i]);
     return 0;
 }
